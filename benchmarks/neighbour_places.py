@@ -58,7 +58,7 @@ def main() -> None:
     heads = ensemble_of(scorer)
     rows, good = labelled_rows(scorer, [t for t in read_traces(options.training) if t.split == "pool"])
     asked, _ = labelled_rows(scorer, list(generate(WorldConfig(), split="holdout", n=SOLUTIONS, seed=SEED)))
-    scores = torch.tensor(scorer.judges.step(asked).mean(axis=0))
+    scores, bar = torch.tensor(scorer.judges.step(asked).mean(axis=0)), scorer.threshold.value
     places: dict[str, Callable[[Tensor], Tensor]] = {
         "standardised features": lambda rows: standardised(heads, rows),
         "first layer of the heads": lambda rows: first_layer(heads, rows),
@@ -70,7 +70,7 @@ def main() -> None:
     for name, place in places.items():
         ours, theirs = place(asked), place(rows)
         near = good[torch.cdist(ours, theirs).topk(NEAREST, largest=False).indices].mean(1)
-        same = ((near >= scorer.threshold) == (scores >= scorer.threshold)).double().mean()
+        same = ((near >= bar) == (scores >= bar)).double().mean()
         apart = (near - scores).abs().mean()
         print(f"| {name} | {ours.shape[1]} | {agreement(near, scores):.3f} | {apart:.3f} | {same:.3f} |")
     print(f"\n{len(asked)} holdout steps among {len(rows)} labelled ones")

@@ -377,6 +377,13 @@ TERMS = {
         _("Tolerance"),
         _("The loss of F1, in points, that the gate accepts before it rejects a challenger."),
     ),
+    "threshold": Term(
+        _("Threshold"),
+        _(
+            "The score below which a step counts as an error. It is lower in longer solutions, because they have more "
+            "chances of a false alarm."
+        ),
+    ),
     "unsure": Term(
         _("Unsure"),
         _("The annotator read the step and could not decide. Unsure counts neither as good nor as bad."),
@@ -386,7 +393,7 @@ TERMS = {
 # Words of every page, which need no link.
 EVERYDAY = {"label", "solution", "step", "reference", "source", "score"}
 # Words with another, common meaning, linked by hand only.
-AMBIGUOUS = {"audit", "run", "split", "loss", "seed"}
+AMBIGUOUS = {"audit", "run", "split", "loss", "seed", "threshold"}
 
 
 def address_of(key: str) -> str:

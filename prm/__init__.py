@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from prm.scores import StepScore as StepScore, TraceScore as TraceScore
     from prm.scoring.scorer import Scorer as Scorer
     from prm.scoring.session import Session as Session
+    from prm.threshold import Threshold as Threshold
     from prm.traces import (
         Alternative as Alternative,
         LabelSource as LabelSource,
@@ -57,6 +58,7 @@ _NAMES = {
     "prm.scores": ("StepScore", "TraceScore"),
     "prm.scoring.scorer": ("Scorer",),
     "prm.scoring.session": ("Session",),
+    "prm.threshold": ("Threshold",),
     "prm.traces": ("Alternative", "LabelSource", "Step", "StepLabel", "Trace", "write_traces"),
     "prm.training.run": ("train",),
 }

@@ -9,6 +9,7 @@ from prm.errors import DataError
 from prm.labels import first_error
 from prm.messages import Message
 from prm.scores import TraceScore
+from prm.threshold import UNFITTED, Threshold
 from prm.traces import Trace
 
 Array = NDArray[np.float64]
@@ -45,7 +46,7 @@ def without_temperature(heads: Sequence[float], temperature: float) -> float:
     return float(_sigmoid((np.log(p) - np.log1p(-p)) * temperature).mean())
 
 
-def fit_threshold_on(traces: Iterable[Trace], scores: Iterable[TraceScore]) -> float:
+def fit_threshold_on(traces: Iterable[Trace], scores: Iterable[TraceScore]) -> Threshold:
     """The `fit_threshold` of the traces with a known first error and a score for every step.
 
     Raises DataError unless these are of both kinds, erroneous and correct.
@@ -62,26 +63,34 @@ def fit_threshold_on(traces: Iterable[Trace], scores: Iterable[TraceScore]) -> f
     return fit_threshold(p, errors)
 
 
-def fit_threshold(scores: list[Array], first_errors: list[int]) -> float:
-    """The threshold t with the best harmonic mean of the two ProcessBench accuracies.
+def fit_threshold(scores: Sequence[Array], first_errors: Sequence[int]) -> Threshold:
+    """The threshold with the best harmonic mean of the two ProcessBench accuracies.
 
-    `scores[i]` is p(good) of solution i's steps; the prediction is the first step with p < t, else none. Of several
-    best thresholds it is the middle of the longest run, away from its edges.
+    `scores[i]` is p(good) of solution i's steps. The threshold's `steps` are the mean length of the solutions. Of
+    several best values it is the middle of the longest run, away from its edges.
     """
     erroneous = np.array([error >= 0 for error in first_errors])
     if not erroneous.any() or erroneous.all():
-        return 0.5
-    grid = np.unique(np.quantile(np.concatenate([np.linspace(0.01, 0.99, 99), *scores]), np.linspace(0, 1, GRID)))
-    exact = np.stack([_exact_at(p, error, grid) for p, error in zip(scores, first_errors, strict=True)])
+        return UNFITTED
+    steps, shortened = _shortened(scores)
+    grid = np.unique(np.quantile(np.concatenate([np.linspace(0.01, 0.99, 99), *shortened]), np.linspace(0, 1, GRID)))
+    exact = np.stack([_exact_at(p, error, grid) for p, error in zip(shortened, first_errors, strict=True)])
     at_errors, at_correct = exact[erroneous].mean(axis=0), exact[~erroneous].mean(axis=0)
     total = at_errors + at_correct
     f1 = np.divide(2 * at_errors * at_correct, total, out=np.zeros_like(total), where=total > 0)
-    return float(_middle_of_best(grid, f1))
+    return Threshold(float(_middle_of_best(grid, f1)), steps)
 
 
-def threshold_for_share(lowest: Array, share: float) -> float:
-    """The threshold below which this share of the solutions has a step; `lowest` [solutions] is each one's least p."""
-    return float(np.quantile(lowest, min(max(share, 0.0), 1.0)))
+def threshold_for_share(scores: Sequence[Array], share: float) -> Threshold:
+    """The threshold below which this share of the solutions has a step."""
+    steps, shortened = _shortened(scores)
+    return Threshold(float(np.quantile([p.min() for p in shortened], min(max(share, 0.0), 1.0))), steps)
+
+
+def _shortened(scores: Sequence[Array]) -> tuple[int, list[Array]]:
+    """The mean length of the solutions, and their scores as they count in a solution of that length."""
+    steps = max(1, round(float(np.mean([len(p) for p in scores]))))
+    return steps, [Threshold(0.5, steps).shorten(p, len(p)) for p in scores]
 
 
 def _exact_at(p: Array, first_error: int, grid: Array) -> Array:

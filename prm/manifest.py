@@ -17,6 +17,7 @@ from prm.faults import UNDECODABLE, sentence_of
 from prm.formats.mapping import Mapping
 from prm.formats.trace_files import read_traces
 from prm.messages import Message
+from prm.threshold import Threshold
 from prm.traces import Trace
 from prm.trust import Trust
 from prm.vocabulary import MACHINES, TOOL_STEPS
@@ -75,7 +76,7 @@ def _counted(names: Iterable[str]) -> dict[str, int]:
 
 
 FORMAT = "stepmark-prm"
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 MANIFEST_FILE = "manifest.json"
 WEIGHTS_FILE = "model.safetensors"
 
@@ -193,7 +194,7 @@ class Manifest(msgspec.Struct):
     data_sha256: str
     counts: Counts
     temperature: float
-    threshold: float
+    threshold: Threshold
     fitted_on: str
     metrics: dict[str, float]
     created_at: str

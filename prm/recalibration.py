@@ -18,6 +18,7 @@ from prm.messages import Message
 from prm.portable.importing import adopt, check_new
 from prm.scores import TraceScore
 from prm.scoring import Scorer
+from prm.threshold import Threshold
 from prm.traces import Trace
 from prm.training.dataset import read_to_fit
 from prm.trust import LEAST_SOLUTIONS, AbstentionBar, Trust, fit_abstention, verdict
@@ -48,8 +49,8 @@ def recalibrate(model: Path | str, out: Path | str, *, data: Path | str, mapping
         threshold = fit_threshold_on((trace for trace, _ in scored), (score for _, score in scored))
         limit = _abstention(scored, threshold, before.config.verdict_accuracy)
     else:
-        lowest = [min(p for p in score.mean if p is not None) for _, score in scored]
-        threshold, limit = threshold_for_share(np.array(lowest), evidence.share), None
+        means = [np.array(score.mean, dtype=float) for _, score in scored]
+        threshold, limit = threshold_for_share(means, evidence.share), None
     domain = before.trust.domain if before.trust else None
     manifest = msgspec.structs.replace(
         adopt(model, out),
@@ -93,7 +94,7 @@ def _too_few(data: Path, traces: list[Trace]) -> DataError:
     )
 
 
-def _abstention(scored: list[tuple[Trace, TraceScore]], threshold: float, target: float) -> AbstentionBar | None:
+def _abstention(scored: list[tuple[Trace, TraceScore]], threshold: Threshold, target: float) -> AbstentionBar | None:
     doubts, right = [], []
     for trace, score in scored:
         predicted, doubt = verdict(score.heads, score.mean, threshold)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prm.scores import Aggregate, TraceScore, aggregate
+from prm.threshold import Threshold
 
 Array = NDArray[np.float64]
 FALSE_ALARMS = 0.05  # share of familiar solutions that may be flagged
@@ -92,7 +93,7 @@ def is_foreign(distance: float | None) -> bool | None:
 
 
 def verdict(
-    heads: Sequence[Sequence[float] | None], mean: Sequence[float | None], threshold: float
+    heads: Sequence[Sequence[float] | None], mean: Sequence[float | None], threshold: Threshold
 ) -> tuple[int | None, float | None]:
     """The first step whose mean is below the threshold (-1: none), and the probability that this is wrong.
 
@@ -101,10 +102,11 @@ def verdict(
     None if a step without a score precedes the first suspicious one.
     """
     passed: Array = np.ones(1)
+    bar = threshold.at(len(mean))
     for position, (each, p) in enumerate(zip(heads, mean, strict=True)):
         if each is None or p is None:
             return None, None
-        if p < threshold:
+        if p < bar:
             return position, float(1 - np.mean(passed * (1 - np.asarray(each))))
         passed = passed * np.asarray(each)
     return -1, float(1 - passed.mean())
@@ -113,10 +115,10 @@ def verdict(
 class Scored(msgspec.Struct):
     """One solution's scores; `mean` and `spread` have one entry per step, None if it was not scored.
 
-    `first_suspicious` is the first step below the model's threshold, -1 for none, None if a step without a score
-    precedes it. `uncertainty` is the model's own probability that this verdict is wrong. A `distance` above 1 means
-    that the text is unlike the training data (`out_of_domain`). The verdict is withheld (`abstained`) then, and if it
-    is too uncertain. The flags are None if the model has no threshold for them.
+    `first_suspicious` is the first step below `threshold`, the model's for a solution of this length; -1 for none, None
+    if a step without a score precedes it. `uncertainty` is the model's own probability that this verdict is wrong. A
+    `distance` above 1 means that the text is unlike the training data (`out_of_domain`). The verdict is withheld
+    (`abstained`) then, and if it is too uncertain. The flags are None if the model has no threshold for them.
     """
 
     mean: list[float | None]
@@ -128,9 +130,10 @@ class Scored(msgspec.Struct):
     abstained: bool | None
     distance: float | None = None
     windowed: int = 0
+    threshold: float | None = None
 
 
-def judge(score: TraceScore, by: Aggregate, threshold: float, trust: Trust | None) -> Scored:
+def judge(score: TraceScore, by: Aggregate, threshold: Threshold, trust: Trust | None) -> Scored:
     """The scores of a solution with the verdict on it; `by` aggregates its steps."""
     first, uncertainty = verdict(score.heads, score.mean, threshold)
     return Scored(
@@ -143,6 +146,7 @@ def judge(score: TraceScore, by: Aggregate, threshold: float, trust: Trust | Non
         abstained=trust.withholds(uncertainty, score.distance) if trust else None,
         distance=score.distance,
         windowed=score.windowed,
+        threshold=threshold.at(len(score.mean)),
     )
 
 

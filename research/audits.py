@@ -114,7 +114,7 @@ def flips_by_group(scorer: Scorer, traces: Sequence[Trace]) -> Flips:
     def accepts(rows: torch.Tensor) -> bool:
         with torch.no_grad():
             scores = torch.sigmoid(readout.step_logits(rows) / manifest.temperature).mean(0)
-        return bool((scores >= manifest.threshold).all())
+        return manifest.threshold.first_below(scores.tolist()) == -1
 
     flips: Flips = {name: [] for name in HARMLESS}
     for number, trace in enumerate(traces):

@@ -103,7 +103,7 @@ def print_cause(audited: Audited) -> None:
     for context, steps in read_in_parts(audited).items():
         p, error, row = (np.array(column) for column in zip(*steps, strict=True))
         weights = draws_of(len(audited.traces), RESAMPLES, audited.seed)[:, row]
-        below = divide(weights @ ((p < audited.scorer.threshold) & ~error), weights @ ~error)
+        below = divide(weights @ ((p < audited.scorer.threshold.value) & ~error), weights @ ~error)
         auroc = as_metric(ranking(1 - p, error.astype(float), weights)[0])
         print(f"| {context} | {len(p)} | {format_metric(as_metric(below))} | {format_metric(auroc)} |", flush=True)
 

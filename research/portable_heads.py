@@ -74,7 +74,7 @@ def measure(folder: Path, kind: str, seed: int) -> None:
             export_classifier(model, left, layout=layout, data=folder / "all.jsonl")
             adopt(left, back)
         report, distilled = report_of(back, fresh, seed)
-        bar = Scorer.load(back).threshold
+        bar = Scorer.load(back).threshold.value
         same = float(((scores < bar) == (distilled < bar)).mean())
         show(seed, kind, layout, report, f"{np.abs(scores - distilled).mean():.3f}", f"{same:.1%}")
 

@@ -35,6 +35,7 @@ from prm.labels import BAD, GOOD
 from prm.sandbox import WORLD_VERSION, WorldConfig, generate, generate_pools
 from prm.scores import TraceScore
 from prm.scoring import Scorer
+from prm.threshold import Threshold
 from prm.traces import Alternative, StepLabel, Trace, write_traces
 from prm.training import train
 from prm.training.caches import Cache
@@ -264,7 +265,7 @@ class Bench:
             scores.append(TraceScore(trace.id, heads, mean.tolist(), [None] * len(heads), answer))
         return scores
 
-    def _figures(self, scores: list[TraceScore], threshold: float) -> dict[str, Samples]:
+    def _figures(self, scores: list[TraceScore], threshold: Threshold) -> dict[str, Samples]:
         """Each figure for every draw of problems, [1 + bootstrap]; `solution` ranks final answers."""
         solutions, steps = columns_of(self.holdout, scores, threshold)
         at_steps = self.draws[:, solutions.problem[steps.solution]]

@@ -29,6 +29,7 @@ from prm.labels import first_error, step_labels
 from prm.sandbox import WORLD_VERSION, WorldConfig, generate
 from prm.scores import TraceScore
 from prm.scoring import Scorer
+from prm.threshold import Threshold
 from prm.traces import Trace, write_traces
 from prm.training import train
 
@@ -60,7 +61,7 @@ def main() -> None:
     holdout = list(generate(world, split="holdout", n=HOLDOUT, seed=HOLDOUT_SEED))
     rows: list[Row] = []
 
-    def add(name: str, labelled: int, seconds: float | None, threshold: float, scores: list[TraceScore]) -> None:
+    def add(name: str, labelled: int, seconds: float | None, threshold: Threshold, scores: list[TraceScore]) -> None:
         report = evaluate(holdout, scores, threshold=threshold, bootstrap=options.bootstrap)
         rows.append(Row(name, labelled, seconds, report))
         print(_line(rows[-1]), flush=True)
@@ -109,7 +110,7 @@ def _fixed(trace: Trace, p: list[float]) -> TraceScore:
     return TraceScore(trace.id, [[value] for value in p], list(p), [None] * len(p), float(np.prod(p)))
 
 
-def _threshold(traces: Sequence[Trace], scores: Sequence[TraceScore]) -> float:
+def _threshold(traces: Sequence[Trace], scores: Sequence[TraceScore]) -> Threshold:
     return fit_threshold([np.array(s.mean, dtype=float) for s in scores], [_known(trace) for trace in traces])
 
 

@@ -29,6 +29,7 @@ from annotation.models.model_version import Verdict
 from prm.evaluation import Comparison, Metric, Report, Slice
 from prm.evaluation.sequential import boundary
 from prm.messages import Message
+from prm.threshold import Threshold
 
 
 class UserFactory(DjangoModelFactory):
@@ -227,6 +228,6 @@ def make_report(value, low=None, high=None):
     metric = Metric(value, low, high)
     counts = {field.name: 40 if field.type is int else metric for field in msgspec.structs.fields(Slice)}
     return Report(
-        threshold=0.5, bootstrap=200, overall=Slice(**counts), by_domain={}, by_length={}, by_generator={},
+        threshold=Threshold(0.5), bootstrap=200, overall=Slice(**counts), by_domain={}, by_length={}, by_generator={},
         by_position={}, reliability=[], raw_reliability=[],
     )  # fmt: skip

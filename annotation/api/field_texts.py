@@ -166,6 +166,8 @@ TEXTS: dict[str, str] = {
     "ReliabilityBin.low": "Lower bound of the bin.",
     "Report.overall": "The metrics over all solutions.",
     "Report.threshold": "The threshold on the probability of good, below which a step counts as bad.",
+    "Threshold.steps": "The most steps for which `value` holds; it is lower in longer solutions. null: no limit.",
+    "Threshold.value": "The probability of good below which a step counts as bad.",
 }
 
 

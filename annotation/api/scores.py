@@ -74,8 +74,9 @@ class SolutionScore(msgspec.Struct):
     steps: Annotated[list[StepScore], about("The score of each step.")]
     first_suspicious: Annotated[
         int | None,
-        about("Position of the first step below the model's threshold; -1 if none; null if unknown."),
+        about("Position of the first step below the threshold; -1 if none; null if unknown."),
     ]
+    threshold: Annotated[float | None, about("The model's threshold for a solution with so many steps.")]
     uncertainty: Annotated[float | None, about("The model's own probability that `first_suspicious` is wrong.")]
     abstained: Annotated[
         bool | None,
@@ -95,6 +96,7 @@ class SolutionScore(msgspec.Struct):
             score=one.score,
             steps=[StepScore(mean, spread) for mean, spread in zip(one.mean, one.spread, strict=True)],
             first_suspicious=one.first_suspicious,
+            threshold=one.threshold,
             uncertainty=one.uncertainty,
             abstained=one.abstained,
             out_of_domain=one.out_of_domain,

@@ -12,6 +12,7 @@ from annotation.models.struct_field import StructField
 from prm.audits.finding import Verdict as AuditVerdict
 from prm.evaluation import Metric, Report
 from prm.messages import Message
+from prm.threshold import Threshold
 
 
 class Measurement(msgspec.Struct, kw_only=True):
@@ -19,7 +20,7 @@ class Measurement(msgspec.Struct, kw_only=True):
 
     holdout_solutions: int = 0
     champion: Annotated[int | None, about("The number of the champion at that time; null for none.")] = None
-    thresholds: Annotated[dict[str, float], about("The threshold of each model.")] = {}
+    thresholds: Annotated[dict[str, Threshold], about("The threshold of each model.")] = {}
     challenger: Annotated[Report | None, about("The report of the challenger; null without one.")] = None
     baseline: Annotated[Report | None, about("The report of the baseline without labels; null without one.")] = None
     rival: Annotated[Report | None, about("What the challenger was compared with.")] = None
@@ -78,7 +79,9 @@ class AuditSummary(msgspec.Struct):
     n_erroneous: int
     n_steps: int
     bootstrap: int
-    threshold: Annotated[float, about("The threshold on the probability of good, below which a step counts as bad.")]
+    threshold: Annotated[
+        Threshold, about("The threshold on the probability of good, below which a step counts as bad.")
+    ]
     findings: Annotated[list[AuditFinding], about("The result of each audit.")]
 
 
@@ -138,6 +141,12 @@ class ModelVersion(models.Model):
         """The manifest as people and programs see it, without folders of the server."""
         shown: dict[str, Any] = without_folders(self.manifest)
         return shown
+
+    @property
+    def threshold(self) -> Threshold | None:
+        """The first-error threshold; None without a manifest."""
+        stored = self.manifest.get("threshold")
+        return None if stored is None else msgspec.convert(stored, Threshold)
 
     @property
     def measured(self) -> bool:

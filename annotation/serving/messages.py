@@ -8,6 +8,7 @@ from annotation.core.bounds import about
 from annotation.core.wording import read_message
 from annotation.loop.gateway.serving_model import Text
 from prm.messages import Message, as_json
+from prm.threshold import Threshold
 from prm.trust import Scored
 
 Kind = Literal["score", "append", "states"]
@@ -45,7 +46,9 @@ class Served(msgspec.Struct):
     sha256: str
     snapshot: Annotated[int | None, about("The id of the training data; null for an outside model.")]
     snapshot_sha256: str | None
-    threshold: Annotated[float, about("The threshold on the probability of good, below which a step counts as bad.")]
+    threshold: Annotated[
+        Threshold, about("The threshold on the probability of good, below which a step counts as bad.")
+    ]
 
 
 class Failure(msgspec.Struct):

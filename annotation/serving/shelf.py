@@ -17,6 +17,7 @@ from annotation.loop.registry import choose_version
 from annotation.models import ModelVersion, Project
 from annotation.serving.messages import Question, Served
 from prm.messages import Message
+from prm.threshold import Threshold
 
 log = logging.getLogger(__name__)
 RETRY_SECONDS = 30.0  # between two attempts to load a model
@@ -120,7 +121,7 @@ class Shelf:
                 self._loaded.popitem(last=False)
 
 
-def served_of(version: ModelVersion, threshold: float) -> Served:
+def served_of(version: ModelVersion, threshold: Threshold) -> Served:
     snapshot = version.snapshot
     return Served(
         id=version.pk,

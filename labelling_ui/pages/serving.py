@@ -103,7 +103,7 @@ COLUMNS = [
         "first_suspicious",
         _("First suspicious"),
         shown=_first_suspicious,
-        help=_("The first step whose score is below the model’s threshold."),
+        help=_("The first step whose score is below the model’s threshold for a solution of this length."),
     ),
     Number(
         "uncertainty",

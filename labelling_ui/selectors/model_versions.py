@@ -13,6 +13,7 @@ from annotation.loop.gateway.training import model_path
 from annotation.models import AuditEntry, ModelVersion
 from labelling_ui.numbers import decimal
 from labelling_ui.templatetags.figures import percent
+from prm.threshold import Threshold
 
 ACTIONS = {
     "model.register": _("registered"),
@@ -69,7 +70,7 @@ def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
         *_graded(manifest.get("graded")),
         *_estimated(manifest.get("estimated")),
         (gettext("temperature"), _rounded(manifest.get("temperature"))),
-        (gettext("first-error threshold"), _rounded(manifest.get("threshold"))),
+        (gettext("first-error threshold"), _limit(version.threshold)),
         (gettext("code"), manifest.get("versions", {}).get("prm")),
         (gettext("torch"), manifest.get("versions", {}).get("torch")),
         (gettext("backbone SHA-256"), (manifest.get("base_sha256") or "")[:16]),
@@ -139,6 +140,13 @@ def card_of(version: ModelVersion) -> str:
     """The model card as HTML; empty if there is none."""
     path = model_path(version) / "CARD.md"
     return MARKDOWN.render(path.read_text()) if path.is_file() else ""
+
+
+def _limit(threshold: Threshold | None) -> str | None:
+    if threshold is None or threshold.steps is None:
+        return None if threshold is None else decimal(threshold.value, 3)
+    values = {"value": decimal(threshold.value, 3), "n": threshold.steps}
+    return gettext("%(value)s in solutions of up to %(n)s steps, less in longer ones") % values
 
 
 def _rounded(value: float | None) -> str | None:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Chosen, Ranking, auroc_chart, clear, rank
 from prm.audits.subject import AUDITS, ENOUGH, Subject
-from prm.evaluation.columns import predicted_first_error
 from prm.evaluation.metrics import (
     Array,
     Metric,
@@ -177,7 +176,8 @@ def audit(subject: Subject, rng: Random) -> Finding:
             "Chains join solutions of different problems under one statement that asks for all of them; every other "
             "one has a wrong part at a random place and ends there. When problems are resampled a step goes with the "
             "problem it came from; for F1 whole chains are resampled.",
-            "In a chain of L steps, one false alarm spoils the verdict, so F1 falls with L even if AUROC holds.",
+            "In a chain of L steps, one false alarm spoils the verdict. The threshold falls with L for this reason, but F1 "
+            "may still fall with L although AUROC holds.",
             "Steps beyond the context are read in windows where the scorer can; else they are not scored, never "
             "guessed, and their chain counts as a miss in F1.",
         ],
@@ -232,7 +232,7 @@ def _rank(subject: Subject, steps: Steps, inside: Chosen) -> Ranking:
 def _f1(subject: Subject, chains: Sequence[Chain], scores: Sequence[TraceScore]) -> Metric:
     """ProcessBench F1 over chains."""
     truth = np.array([first_error(chain.trace) for chain in chains])
-    predicted = [predicted_first_error(score.mean, subject.threshold) for score in scores]
+    predicted = [subject.threshold.first_error(score.mean) for score in scores]
     hit = np.array([one == error for one, error in zip(predicted, truth, strict=True)], dtype=float)
     weights = draws_of(len(chains), subject.bootstrap, subject.seed)
     wrong, right = (divide(weights[:, of] @ hit[of], weights[:, of].sum(axis=1)) for of in (truth >= 0, truth < 0))

@@ -10,6 +10,7 @@ from prm.audits.ranking import rank_steps
 from prm.audits.subject import AUDITS, Subject
 from prm.evaluation.metrics import Metric, as_metric, format_metric
 from prm.evaluation.report import processbench
+from prm.threshold import Threshold
 
 FORMAT_VERSION = 1
 
@@ -22,7 +23,7 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
 
     model: str
     data: str
-    threshold: float
+    threshold: Threshold
     seed: int
     bootstrap: int
     n_solutions: int
@@ -76,7 +77,7 @@ def audit_summary(report: AuditReport) -> str:
         "",
         f"{report.n_solutions} solutions of {report.n_problems} problems, {report.n_erroneous} with "
         f"an error. Step AUROC {auroc}; position alone {by_index}, length alone {by_length}. ProcessBench F1 {f1} "
-        f"at threshold {report.threshold:.3f}. Brackets are 95 % intervals from {report.bootstrap} resamples of whole "
+        f"at threshold {report.threshold}. Brackets are 95 % intervals from {report.bootstrap} resamples of whole "
         "problems.",
         "",
         "| audit | verdict | finding |",

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prm.audits.finding import Finding
-from prm.evaluation.columns import Solutions, Steps, columns_of, predicted_first_error
+from prm.evaluation.columns import Solutions, Steps, columns_of
 from prm.evaluation.metrics import Array, Metric, as_metric, divide, draws_of
 from prm.messages import Message
 from prm.registry import Registry
 from prm.scores import TraceScore
+from prm.threshold import Threshold
 from prm.traces import Trace
 
 ENOUGH = 10  # errors, right steps or solutions; with fewer there is no interval and no verdict
@@ -41,7 +42,7 @@ class Subject:
     traces: Sequence[Trace]
     scores: Sequence[TraceScore]
     score: Scoring
-    threshold: float
+    threshold: Threshold
     score_long: Scoring | None = None
     temperature: float | None = None
     training: Training | None = None
@@ -81,9 +82,9 @@ class Subject:
         return as_metric(divide(self.draws @ total, self.draws @ count))
 
 
-def accepted(score: TraceScore, threshold: float) -> bool:
+def accepted(score: TraceScore, threshold: Threshold) -> bool:
     """Whether every step was scored, none of them below the threshold."""
-    return predicted_first_error(score.mean, threshold) == -1
+    return threshold.first_error(score.mean) == -1
 
 
 def is_whole(score: TraceScore) -> bool:

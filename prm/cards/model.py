@@ -154,7 +154,7 @@ def _model(manifest: Manifest) -> list[str]:
         f"- Outcome part: {outcome}.",
         *([f"- Graded answers: {_graded(manifest.graded, config.graded_weight)}."] if manifest.graded else []),
         *_estimated(manifest.estimated, config.estimate_weight),
-        f"- Temperature {manifest.temperature:.3f} and first-error threshold {manifest.threshold:.3f} were fitted on "
+        f"- Temperature {manifest.temperature:.3f} and first-error threshold {manifest.threshold} were fitted on "
         f"{FITTED_ON[manifest.fitted_on]} ({counts.held_solutions} solutions).",
         *_trust(manifest.trust),
         *([f"- Training cost: {_costs(manifest.costs)}."] if manifest.costs else []),

@@ -51,8 +51,8 @@ def evaluation_tables(evaluation: Evaluation) -> str:
     judged = evaluation.steps or evaluation.prmbench
     lines = [f"`{evaluation.model}` on {evaluation.data}: {files}, {evaluation.measured_at[:10]}."]
     if judged is not None:
-        fitted = evaluation.threshold.fitted_on
-        lines.append(f"A step counts as an error below {judged.threshold:.3f}. That was fitted on: {fitted}.")
+        fitted = evaluation.fitted_on
+        lines.append(f"A step counts as an error below {judged.threshold}. That was fitted on: {fitted}.")
     if evaluation.steps is not None:
         lines += ["", report_table(evaluation.steps), "", calibration_line(evaluation.steps)]
     if evaluation.prmbench is not None:

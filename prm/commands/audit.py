@@ -19,6 +19,7 @@ from prm.formats.trace_files import read_traces
 from prm.labels import first_error
 from prm.messages import Message
 from prm.scores import TraceScore
+from prm.threshold import Threshold
 from prm.traces import Trace, write_traces
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _subject(options: argparse.Namespace, traces: Sequence[Trace], say: Callable
         scores=score(traces),
         score=score,
         score_long=lambda some: list(far_sighted.score(some)),
-        threshold=scorer.threshold if options.threshold is None else options.threshold,
+        threshold=scorer.threshold if options.threshold is None else Threshold(options.threshold),
         temperature=scorer.manifest.temperature if scorer.manifest else None,
         training=retraining(scorer, options.training) if options.training else None,
         bootstrap=options.bootstrap,

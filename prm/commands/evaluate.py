@@ -22,14 +22,14 @@ from prm.errors import DataError
 from prm.files import write_json
 from prm.messages import Message
 from prm.scores import TraceScore
+from prm.threshold import UNFITTED, Threshold
 from prm.traces import Trace
 
 if TYPE_CHECKING:
-    from prm.evaluation.evaluation import Threshold
     from prm.formats.benchmark import Benchmark
 
 
-UNFITTED = "nothing: the default is 0.5"
+DEFAULT = "nothing: the default is 0.5"
 
 
 def add(commands: Any) -> None:
@@ -58,7 +58,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from prm.cards import evaluation_tables
-    from prm.evaluation.evaluation import Threshold, measure, threshold_from
+    from prm.evaluation.evaluation import measure, threshold_from
     from prm.formats.benchmark import read_benchmark
 
     check_output(options.json, *options.data, options.scores, options.threshold_from)
@@ -67,11 +67,11 @@ def run(options: argparse.Namespace) -> None:
     evaluations = []
     for scored in _models(options, benchmark):
         if fitting is not None:
-            threshold = threshold_from(fitting, scored.scores_of(fitting.traces), scored.benchmark)
+            threshold, fitted_on = threshold_from(fitting, scored.scores_of(fitting.traces), scored.benchmark)
         elif options.threshold is not None:
-            threshold = Threshold(options.threshold, "nothing: it was set with --threshold")
+            threshold, fitted_on = Threshold(options.threshold), "nothing: it was set with --threshold"
         else:
-            threshold = scored.threshold
+            threshold, fitted_on = scored.threshold, scored.fitted_on
         evaluations.append(
             measure(
                 scored.benchmark,
@@ -79,6 +79,7 @@ def run(options: argparse.Namespace) -> None:
                 model=scored.name,
                 model_sha256=scored.sha256,
                 threshold=threshold,
+                fitted_on=fitted_on,
                 temperature=scored.temperature,
                 bootstrap=options.bootstrap,
                 seed=options.seed,
@@ -99,13 +100,13 @@ class _Scored:
     name: str
     benchmark: "Benchmark"
     sha256: str | None
-    threshold: "Threshold"
+    threshold: Threshold
+    fitted_on: str
     temperature: float | None
     scores_of: Callable[[Sequence[Trace]], list[TraceScore]]
 
 
 def _models(options: argparse.Namespace, benchmark: "Benchmark") -> Iterator[_Scored]:
-    from prm.evaluation.evaluation import Threshold
     from prm.formats.benchmark import read_published
 
     if options.model:
@@ -113,7 +114,7 @@ def _models(options: argparse.Namespace, benchmark: "Benchmark") -> Iterator[_Sc
         return
     for name, scores in read_published(options.scores).items():
         by_id = {score.id: score for score in scores}
-        yield _Scored(name, benchmark, None, Threshold(0.5, UNFITTED), None, partial(_scores_for, by_id))
+        yield _Scored(name, benchmark, None, UNFITTED, DEFAULT, None, partial(_scores_for, by_id))
 
 
 def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
@@ -122,7 +123,6 @@ def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
     Raises DataError if it was trained on the data, and they are no benchmark.
     """
     from prm.cards import FITTED_ON
-    from prm.evaluation.evaluation import Threshold
     from prm.manifest import WEIGHTS_FILE, traces_sha256
 
     scorer = load_scorer(name)
@@ -131,12 +131,13 @@ def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
         benchmark = benchmark.left_out_of_training()
         if not benchmark.traces:
             raise DataError(Message("measured_on_training_data", files=" and ".join(benchmark.files), name=name))
-    fitted_on = FITTED_ON[manifest.fitted_on] if manifest else UNFITTED
+    fitted_on = FITTED_ON[manifest.fitted_on] if manifest else DEFAULT
     return _Scored(
         name=name,
         benchmark=benchmark,
         sha256=manifest.checksums[WEIGHTS_FILE] if manifest else None,
-        threshold=Threshold(scorer.threshold, fitted_on),
+        threshold=scorer.threshold,
+        fitted_on=fitted_on,
         temperature=manifest.temperature if manifest else None,
         scores_of=lambda traces: list(scorer.score(traces)),
     )

@@ -149,6 +149,6 @@ def calibrate_model(options: argparse.Namespace) -> None:
     manifest = recalibrate(options.model, options.out, data=options.data, mapping=mapping_of(options))
     before, kind = read_manifest(options.model).threshold, manifest.fitted_on
     say(
-        f"{options.out}: threshold {manifest.threshold:.3f} (before: {before:.3f}), "
+        f"{options.out}: threshold {manifest.threshold}, before {before}, "
         f"fitted on {kind} of {manifest.counts.held_solutions} solutions"
     )

@@ -10,6 +10,7 @@ from prm.errors import DataError
 from prm.files import write_json
 from prm.formats.trace_files import read_traces
 from prm.messages import Message
+from prm.threshold import UNFITTED
 from prm.traces import Trace, write_traces
 from prm.vocabulary import SPLITS
 
@@ -98,7 +99,7 @@ def run_faithfulness(options: argparse.Namespace) -> None:
         trials,
         solutions,
         continuations=options.continuations,
-        threshold=scorer.threshold if scorer else 0.5,
+        threshold=scorer.threshold if scorer else UNFITTED,
         bootstrap=options.bootstrap,
         seed=options.seed,
     )

@@ -1,6 +1,5 @@
 """Evaluates how well scores find errors, with intervals, and compares models. No torch."""
 
-from prm.evaluation.columns import predicted_first_error
 from prm.evaluation.metrics import Metric
 from prm.evaluation.report import Comparison, Report, Slice, StepSlice, compare, evaluate
 
@@ -12,5 +11,4 @@ __all__ = [
     "StepSlice",
     "compare",
     "evaluate",
-    "predicted_first_error",
 ]

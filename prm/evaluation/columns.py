@@ -11,6 +11,7 @@ from prm.errors import DataError
 from prm.labels import first_error, problem_of, step_labels
 from prm.messages import Message
 from prm.scores import TraceScore
+from prm.threshold import Threshold
 from prm.traces import Trace
 
 Numbers = NDArray[np.float64]
@@ -46,17 +47,10 @@ class Steps:
     error: Numbers
 
 
-def predicted_first_error(mean: Sequence[float | None], threshold: float) -> int | None:
-    """Position of the first step below the threshold; -1 for none, None if a step was not scored."""
-    if any(p is None for p in mean):
-        return None
-    return next((k for k, p in enumerate(mean) if p is not None and p < threshold), -1)
-
-
 def columns_of(
-    traces: Sequence[Trace], scores: Iterable[TraceScore], threshold: float, temperature: float | None = None
+    traces: Sequence[Trace], scores: Iterable[TraceScore], threshold: Threshold, temperature: float | None = None
 ) -> tuple[Solutions, Steps]:
-    """Columns with each solution's first error predicted at `threshold`. Raises DataError if scores are missing."""
+    """Columns with each solution's first error predicted by `threshold`. Raises DataError if scores are missing."""
     by_id = {score.id: score for score in scores}
     problems: dict[str, int] = {}
     domains = sorted({trace.domain for trace in traces})
@@ -73,7 +67,7 @@ def columns_of(
                 domains.index(trace.domain),
                 len(trace.steps),
                 error is not None and error >= 0,
-                error is not None and predicted_first_error(score.mean, threshold) == error,
+                error is not None and threshold.first_error(score.mean) == error,
                 sum(p is None for p in score.mean),
                 error is not None,
             )

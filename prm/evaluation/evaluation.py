@@ -17,18 +17,13 @@ from prm.formats.benchmark import Benchmark
 from prm.labels import problem_of
 from prm.messages import Message
 from prm.scores import TraceScore
+from prm.threshold import Threshold
 from prm.traces import Trace
 
 
-class Threshold(msgspec.Struct, frozen=True):
-    """The score below which a step counts as an error, and a description of the data that it was fitted on."""
-
-    value: float
-    fitted_on: str
-
-
 class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
-    """The results of an evaluation. `files` maps names to SHA-256. Results that the data do not allow are None."""
+    """The results of an evaluation. `files` maps names to SHA-256. `fitted_on` describes the data that the threshold
+    was fitted on. Results that the data do not allow are None."""
 
     model: str
     model_sha256: str | None
@@ -36,6 +31,7 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
     files: dict[str, str]
     measured_at: str
     threshold: Threshold
+    fitted_on: str
     steps: Report | None = None
     prmbench: PRMBenchReport | None = None
     best_of_n: BestOfN | None = None
@@ -48,13 +44,13 @@ def measure(
     model: str,
     model_sha256: str | None = None,
     threshold: Threshold,
+    fitted_on: str,
     temperature: float | None = None,
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> Evaluation:
     """Every metric that a benchmark's labels allow for these scores. Raises DataError if they do not match."""
     traces, judged = benchmark.traces, benchmark.judged
-    value = threshold.value
     return Evaluation(
         model=model,
         model_sha256=model_sha256,
@@ -62,10 +58,11 @@ def measure(
         files=benchmark.files,
         measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
         threshold=threshold,
-        steps=evaluate(traces, scores, threshold=value, temperature=temperature, bootstrap=bootstrap, seed=seed)
+        fitted_on=fitted_on,
+        steps=evaluate(traces, scores, threshold=threshold, temperature=temperature, bootstrap=bootstrap, seed=seed)
         if judged == "steps"
         else None,
-        prmbench=prm_score(traces, scores, threshold=value, bootstrap=bootstrap, seed=seed)
+        prmbench=prm_score(traces, scores, threshold=threshold, bootstrap=bootstrap, seed=seed)
         if judged == "prmbench"
         else None,
         best_of_n=best_of_n(traces, scores, bootstrap=bootstrap, seed=seed)
@@ -74,8 +71,8 @@ def measure(
     )
 
 
-def threshold_from(fitting: Benchmark, scores: Sequence[TraceScore], measured: Benchmark) -> Threshold:
-    """The best threshold on other labelled data.
+def threshold_from(fitting: Benchmark, scores: Sequence[TraceScore], measured: Benchmark) -> tuple[Threshold, str]:
+    """The best threshold on other labelled data, and the name of the data.
 
     Raises DataError if it shares a file or a problem with the measured data, or lacks erroneous or correct solutions.
     """
@@ -84,7 +81,7 @@ def threshold_from(fitting: Benchmark, scores: Sequence[TraceScore], measured: B
     shared = {problem_of(trace) for trace in fitting.traces} & {problem_of(trace) for trace in measured.traces}
     if shared:
         raise DataError(Message("threshold_data_overlaps", n=len(shared)))
-    return Threshold(fit_threshold_on(fitting.traces, scores), f"{' and '.join(fitting.files)} ({fitting.name})")
+    return fit_threshold_on(fitting.traces, scores), f"{' and '.join(fitting.files)} ({fitting.name})"
 
 
 def read_evaluations(path: Path) -> list[Evaluation]:

@@ -20,6 +20,7 @@ from prm.formats.prmbench import CORRECT
 from prm.labels import problem_of, step_labels
 from prm.messages import Message
 from prm.scores import TraceScore
+from prm.threshold import Threshold
 from prm.traces import Trace
 
 DIMENSIONS = {  # the benchmark's field names, with the abbreviations of its tables
@@ -54,7 +55,7 @@ class Category(msgspec.Struct, frozen=True):
 class PRMBenchReport(msgspec.Struct, frozen=True):
     """`dimensions` are None if one of their categories is missing; `overall` covers the categories in the data."""
 
-    threshold: float
+    threshold: Threshold
     bootstrap: int
     overall: Category
     dimensions: dict[str, Metric]
@@ -62,7 +63,7 @@ class PRMBenchReport(msgspec.Struct, frozen=True):
 
 
 def prm_score(
-    traces: Sequence[Trace], scores: Iterable[TraceScore], *, threshold: float, bootstrap: int = 1000, seed: int = 0
+    traces: Sequence[Trace], scores: Iterable[TraceScore], *, threshold: Threshold, bootstrap: int = 1000, seed: int = 0
 ) -> PRMBenchReport:
     """Judge every step at `threshold`, which must come from elsewhere; a trace's domain is its category.
 
@@ -112,12 +113,12 @@ def prm_score(
     )
 
 
-def _counts(trace: Trace, score: TraceScore, threshold: float) -> Array:
-    counts = np.zeros(6)
+def _counts(trace: Trace, score: TraceScore, threshold: Threshold) -> Array:
+    counts, bar = np.zeros(6), threshold.at(len(trace.steps))
     for position, (label, p) in enumerate(zip(step_labels(trace), score.mean, strict=True)):
         if p is None or label is None:
             continue
-        wrong, judged_right = label.rating == -1, p > threshold
+        wrong, judged_right = label.rating == -1, p > bar
         counts[(FP if judged_right else TN) if wrong else (TP if judged_right else FN)] += 1
         if position == trace.first_error:
             counts[FIRST] += 1

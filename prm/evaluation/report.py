@@ -33,6 +33,7 @@ from prm.evaluation.metrics import (
 )
 from prm.messages import Message
 from prm.scores import TraceScore
+from prm.threshold import Threshold
 from prm.traces import Trace
 
 Chosen = NDArray[np.bool_]
@@ -92,7 +93,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     empty without a temperature.
     """
 
-    threshold: float
+    threshold: Threshold
     bootstrap: int
     overall: Slice
     by_domain: dict[str, Slice]
@@ -107,7 +108,7 @@ def evaluate(
     traces: Sequence[Trace],
     scores: Iterable[TraceScore],
     *,
-    threshold: float,
+    threshold: Threshold,
     temperature: float | None = None,
     bootstrap: int = 1000,
     seed: int = 0,
@@ -256,7 +257,7 @@ def compare(
     challenger_scores: Iterable[TraceScore],
     champion_scores: Iterable[TraceScore],
     *,
-    thresholds: tuple[float, float],
+    thresholds: tuple[Threshold, Threshold],
     bootstrap: int = 2000,
     seed: int = 0,
 ) -> Comparison:

@@ -211,8 +211,8 @@ other problems:
 
 {_SERVING if layout == "process_reward" else _LOADING}
 A text is the ids {list(placed.start)}, the problem, the ids {list(placed.problem_end)}, and each step followed by the
-id {placed.step_end[0]}. Problem and steps are tokenised separately. A step's score is p(right) at its last id; below
-{placed.threshold:.4f} it counts as an error.
+id {placed.step_end[0]}. Problem and steps are tokenised separately. A step's score is p(right) at its last id.
+{placed.threshold.sentence}
 """
 
 

@@ -20,6 +20,7 @@ from prm.errors import DataError
 from prm.evaluation.metrics import ranking
 from prm.labels import source_groups, step_labels, step_target
 from prm.messages import Message
+from prm.threshold import Threshold
 from prm.traces import Trace
 
 LEAST_GROUPS = 10
@@ -77,7 +78,7 @@ def lesson_of(
     return Lesson(traces, states, torch.tensor([p for own in scores for p in own]), owner, wrong)
 
 
-def distil(lesson: Lesson, *, hidden: bool, threshold: float, seed: int = 0) -> tuple[Layers, Distillation]:
+def distil(lesson: Lesson, *, hidden: bool, threshold: Threshold, seed: int = 0) -> tuple[Layers, Distillation]:
     """One linear layer to two classes (wrong, right), or with `hidden` two with a ReLU between, and its measured loss.
 
     Raises DataError for fewer than LEAST_GROUPS source groups.
@@ -150,11 +151,14 @@ def _fit(
     return best
 
 
-def _measure(lesson: Lesson, layers: Layers, rows: list[int], threshold: float, *, learned_from: int) -> Distillation:
+def _measure(
+    lesson: Lesson, layers: Layers, rows: list[int], threshold: Threshold, *, learned_from: int
+) -> Distillation:
     p = lesson.scores[rows].double().clamp(1e-9, 1 - 1e-9)
     q = probabilities(layers, lesson.states[rows]).clamp(1e-9, 1 - 1e-9)
     divergence = p * (p / q).log() + (1 - p) * ((1 - p) / (1 - q)).log()
     wrong = np.array(lesson.wrong)[rows]
+    bars = p.new_tensor([threshold.at(len(lesson.traces[lesson.owner[row]].steps)) for row in rows])
     known = ~np.isnan(wrong)
     return Distillation(
         learned_from=learned_from,
@@ -162,7 +166,7 @@ def _measure(lesson: Lesson, layers: Layers, rows: list[int], threshold: float, 
         steps=len(rows),
         difference=float((p - q).abs().mean()),
         divergence=float(divergence.mean()),
-        agreement=float(((p < threshold) == (q < threshold)).double().mean()),
+        agreement=float(((p < bars) == (q < bars)).double().mean()),
         model_auroc=_auroc(1 - p.numpy()[known], wrong[known]),
         head_auroc=_auroc(1 - q.numpy()[known], wrong[known]),
     )

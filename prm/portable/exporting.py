@@ -160,6 +160,6 @@ if __name__ == "__main__":
     print(score(load("."), "What is 2 + 2?", ["2 + 2 = 5.", "The answer is 5."]))
 ```
 
-A step that is not plain reasoning begins with its kind: `[tool_call] search(...)`. A score below
-{manifest.threshold:.4f} counts as an error; a solution's score is the product of its step scores.
+A step that is not plain reasoning begins with its kind: `[tool_call] search(...)`. {manifest.threshold.sentence} A
+solution's score is the product of its step scores.
 {served}"""

@@ -37,6 +37,7 @@ from prm.manifest import (
 from prm.messages import Message
 from prm.portable.layout import ABOUT_FILE, HEADER, HEADS_FILE, LAYOUT_KEY, Head, StepLayout, read_description
 from prm.scoring import Scorer
+from prm.threshold import UNFITTED
 
 BACKBONE = "backbone"
 DATA_FILES = {".json", ".safetensors", ".txt", ".model", ".jinja"}
@@ -163,7 +164,7 @@ def _adopt_outside(source: Path, out: Path, separator: str, good: int, answers: 
         data_sha256="",
         counts=Counts(solutions=0, problems=0, held_solutions=0, steps=0, good=0, bad=0, ignored=0, not_scored=0),
         temperature=1.0,
-        threshold=placed.threshold if placed else 0.5,
+        threshold=placed.threshold if placed else UNFITTED,
         fitted_on="none",
         metrics={},
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),

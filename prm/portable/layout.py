@@ -9,6 +9,7 @@ from prm.errors import ModelFileError
 from prm.faults import UNDECODABLE, sentence_of
 from prm.manifest import Manifest, file_sha256
 from prm.messages import Message
+from prm.threshold import Threshold
 from prm.vocabulary import NeutralPolicy
 
 HEADS_FILE = "heads.safetensors"
@@ -16,6 +17,7 @@ ABOUT_FILE = "stepmark.json"
 LAYOUT_KEY = "stepmark"
 HEADER = "stepmark"  # key of a `Head` in the head file's header
 FORMAT = "stepmark-portable"
+FORMAT_VERSION = 4
 
 
 class Head(msgspec.Struct):
@@ -28,7 +30,7 @@ class Head(msgspec.Struct):
     features: tuple[Feature, ...]
     neutral: NeutralPolicy
     temperature: float
-    threshold: float
+    threshold: Threshold
     context: int
     start: tuple[int, ...]
     problem_end: tuple[int, ...]
@@ -45,7 +47,7 @@ class StepLayout(msgspec.Struct):
     problem_end: tuple[int, ...]
     step_end: tuple[int, ...]
     context: int
-    threshold: float
+    threshold: Threshold
 
 
 class Description(msgspec.Struct):
@@ -54,7 +56,7 @@ class Description(msgspec.Struct):
     manifest: Manifest
     checksums: dict[str, str]
     format: str = FORMAT
-    format_version: int = 3
+    format_version: int = FORMAT_VERSION
 
 
 def read_description(folder: Path) -> Description:
@@ -66,7 +68,7 @@ def read_description(folder: Path) -> Description:
         raise ModelFileError(Message("path_error", path=path, error=error.strerror)) from error
     except UNDECODABLE as error:
         raise ModelFileError(Message("file_corrupt", path=path, error=sentence_of(error))) from error
-    if (description.format, description.format_version) != (FORMAT, 3):
+    if (description.format, description.format_version) != (FORMAT, FORMAT_VERSION):
         raise ModelFileError(
             Message(
                 "layout_version_differs",

@@ -19,6 +19,7 @@ from prm.labels import problem_of, without_labels
 from prm.sandbox.mistakes import slip
 from prm.sandbox.solving import Policy, Start, final_answer
 from prm.scores import TraceScore
+from prm.threshold import UNFITTED, Threshold
 from prm.traces import Step, Trace
 
 NUMBER = re.compile(r"\d+")
@@ -28,7 +29,7 @@ LAST_SHOWN = 5  # positions from this one on share a row
 class Judge(Protocol):
     """Scores steps: `prm.scoring.Scorer`, or a substitute."""
 
-    threshold: float
+    threshold: Threshold
 
     def score(self, traces: Iterable[Trace]) -> Iterator[TraceScore]: ...
 
@@ -78,7 +79,7 @@ class Report(msgspec.Struct, frozen=True):
     n_solutions: int
     n_plain: int
     continuations: int
-    threshold: float
+    threshold: Threshold
     bootstrap: int
     overall: Part
     by_position: dict[str, Part]
@@ -129,7 +130,7 @@ def summarise(
     solutions: Sequence[Trace],
     *,
     continuations: int,
-    threshold: float = 0.5,
+    threshold: Threshold = UNFITTED,
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> Report:
@@ -186,13 +187,14 @@ def _judge(trials: Sequence[Trial], judge: Judge) -> None:
         trial.score, trial.false_score = true[trial.solution.id][trial.position], score.mean[trial.position]
 
 
-def _part(trials: Sequence[Trial], threshold: float, bootstrap: int, seed: int) -> Part:
+def _part(trials: Sequence[Trial], threshold: Threshold, bootstrap: int, seed: int) -> Part:
     places: dict[str, int] = {}
     problem = np.array([places.setdefault(problem_of(t.solution), len(places)) for t in trials], dtype=np.int64)
     shares = np.array([(t.moved, t.moved_control, t.carried, t.carried_control) for t in trials]).reshape(-1, 4).T
     scores = np.array([(t.score, t.false_score) for t in trials], dtype=float).reshape(-1, 2).T
-    passed = (scores[0] >= threshold) & ~np.isnan(scores[1])
-    unseen = passed & (scores[1] >= threshold)
+    bars = np.array([threshold.at(len(t.solution.steps)) for t in trials])
+    passed = (scores[0] >= bars) & ~np.isnan(scores[1])
+    unseen = passed & (scores[1] >= bars)
     every = np.ones(len(trials))
 
     def measure(weights: Array) -> dict[str, Array]:

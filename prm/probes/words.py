@@ -6,6 +6,7 @@ from prm.probes.cost import Cost
 from prm.probes.faithfulness import Report as Faithfulness
 from prm.probes.neighbours import Explanation, StepView
 from prm.probes.overoptimisation import Curve, Overoptimisation
+from prm.threshold import Threshold
 from prm.vocabulary import WORD_OF
 
 MOVES = 4  # parts of the features named for a step
@@ -85,13 +86,14 @@ def cost_table(report: Cost) -> str:
     return "\n".join([heading, "", ways, "", training, *(["", choices] if report.choices else [])])
 
 
-def explanation_text(explanation: Explanation, threshold: float) -> str:
+def explanation_text(explanation: Explanation, threshold: Threshold) -> str:
     """A solution's steps with their scores, the features that moved each, and its nearest labelled steps."""
+    bar = threshold.at(len(explanation.steps))
     lines = [f"{explanation.id}: {_line(explanation.problem)}"]
     for view in explanation.steps:
-        verdict = "error" if view.score < threshold else "passes"
+        verdict = "error" if view.score < bar else "passes"
         lines += [
-            f"  step {view.position}: {view.score:.3f} ({verdict} at {threshold:.3f})  {_line(view.step.text)}",
+            f"  step {view.position}: {view.score:.3f} ({verdict} at {bar:.3f})  {_line(view.step.text)}",
             f"    heads {min(view.heads):.2f} to {max(view.heads):.2f}, spread {view.spread:.3f}; "
             f"moved by {_moves(view)}",
         ]

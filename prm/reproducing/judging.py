@@ -12,6 +12,7 @@ from prm.features import STATISTICS, row_offsets
 from prm.reproducing.sets import Array, LabelledSet, Places
 from prm.reproducing.thresholds import fit_on, share_flagged
 from prm.simulation.learning import Features, Model, Part, learn
+from prm.threshold import Threshold
 from prm.training.caches import Cache
 from prm.training.distributed import ALONE
 from prm.training.inputs import Reader, encode_cached
@@ -42,17 +43,18 @@ Judge = Callable[[LabelledSet, LabelledSet, int], Scores]  # the set to learn fr
 
 
 def simple_judge(scores_of: Callable[[LabelledSet], Array]) -> Judge:
-    """A score without training; only its threshold is learned, in its own set on the other folds."""
+    """A score in (0, 1] without training; only its threshold is learned, in its own set on the other folds."""
 
     def judge(source: LabelledSet, target: LabelledSet, seed: int) -> Scores:
         steps, taught = scores_of(target), scores_of(source)
         if source is not target:
             threshold = fit_on(source, taught, np.arange(len(source.traces)))
-            return Scores(steps, np.full(len(steps), threshold), share_flagged(taught, threshold))
+            return Scores(steps, target.thresholds(threshold), share_flagged(taught, source.thresholds(threshold)))
         carried = np.zeros(len(steps))
         for fold in source.folds(FOLDS, seed):
-            carried[fold] = fit_on(source, taught, np.setdiff1d(np.arange(len(steps)), fold))
-        return Scores(steps, carried, share_flagged(taught, float(np.median(carried))))
+            threshold = fit_on(source, taught, np.setdiff1d(np.arange(len(steps)), fold))
+            carried[fold] = source.thresholds(threshold)[fold]
+        return Scores(steps, carried, share_flagged(taught, carried))
 
     return judge
 
@@ -80,11 +82,11 @@ class HeadsJudge:
             self.parts[labelled.name] = Part(labelled.traces, encoded, reader.read(encoded), row_offsets(encoded))
         return self.parts[labelled.name]
 
-    def surprisal(self, labelled: LabelledSet) -> Array:
-        """Minus the mean surprisal of each step's tokens, [solutions, steps]."""
+    def likelihood(self, labelled: LabelledSet) -> Array:
+        """The geometric mean of the probabilities of each step's tokens, [solutions, steps]."""
         part = self.read(labelled)
         column = part.rows.shape[1] - len(STATISTICS) + STATISTICS.index("surprisal_mean")
-        return -labelled.in_rows(part.rows[:, column].numpy(), np.diff(part.offsets))
+        return np.exp(-labelled.in_rows(part.rows[:, column].numpy(), np.diff(part.offsets)))
 
     def __call__(self, source: LabelledSet, target: LabelledSet, seed: int) -> Scores:
         everything = np.arange(len(target.traces))
@@ -107,10 +109,11 @@ class HeadsJudge:
             features = Features(part, _cut(part, held), _cut(part, held))
             model = learn(taught, fit.tolist(), features, msgspec.structs.replace(self.config, seed=seed))
             steps, heads = self._apply(model, source)
-            doubt, right = verdicts(source, steps, heads, np.full(len(steps), model.threshold), held)
+            thresholds = source.thresholds(model.threshold)
+            doubt, right = verdicts(source, steps, heads, thresholds, held)
             self.learned[key] = _Learned(
                 model,
-                share_flagged(steps[held], model.threshold),
+                share_flagged(steps[held], thresholds[held]),
                 fit_abstention(doubt, right, target=self.config.verdict_accuracy),
             )
         return self.learned[key]
@@ -123,7 +126,7 @@ class HeadsJudge:
 
     def _score(self, learned: "_Learned", target: LabelledSet, places: Places) -> Scores:
         steps, heads = self._apply(learned.model, target)
-        carried = np.full(len(places), learned.model.threshold)
+        carried = target.thresholds(learned.model.threshold)[places]
         return Scores(steps[places], carried, learned.share, heads[places], learned.bar)
 
 
@@ -147,7 +150,9 @@ def verdicts(
         if np.isnan(steps[row, :n]).any():
             predicted, doubt = None, None
         else:
-            predicted, doubt = verdict(heads[row, :n].tolist(), steps[row, :n].tolist(), thresholds[row])
+            predicted, doubt = verdict(
+                heads[row, :n].tolist(), steps[row, :n].tolist(), Threshold(float(thresholds[row]))
+            )
         doubts.append(float("inf") if doubt is None else doubt)
         right.append(predicted == target.errors[row])
     return doubts, right

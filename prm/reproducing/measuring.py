@@ -106,13 +106,13 @@ def _f1_by_rule(
 
     samples = {CARRIED: [f1(one, one.carried) for one in by_seed]}
     if source is not target:
-        samples[SHARE] = [f1(one, flags_share(one.steps, one.share)) for one in by_seed]
+        samples[SHARE] = [f1(one, target.thresholds(flags_share(one.steps, one.share))) for one in by_seed]
         expected = fit_noise(source.traces).share_with_error(target.traces)
         if expected is not None:
-            samples[GRADES] = [f1(one, flags_share(one.steps, expected)) for one in by_seed]
+            samples[GRADES] = [f1(one, target.thresholds(flags_share(one.steps, expected))) for one in by_seed]
         for rule, n in product((LABELS, LABELS_SHARE), _affordable(target)):
             samples[f"{n} {rule}"] = [
-                f1(one, from_labels(rule, target, one.steps, places), others)
+                f1(one, target.thresholds(from_labels(rule, target, one.steps, places)), others)
                 for seed, one in enumerate(by_seed)
                 for places, others in label_draws(target, n, seed)
             ]
@@ -149,7 +149,7 @@ def measure_abstention(
             continue
         for places, others in label_draws(target, REPORTED, seed):
             threshold = from_labels(LABELS, target, one.steps, places)
-            doubt, right = verdicts(target, one.steps, one.heads, np.full(len(everything), threshold), everything)
+            doubt, right = verdicts(target, one.steps, one.heads, target.thresholds(threshold), everything)
             bar = fit_abstention(
                 [doubt[row] for row in places], [right[row] for row in places], target=verdict_accuracy
             )

@@ -59,11 +59,11 @@ def measure_sets(
 ) -> Report:
     """Learn from each set that has enough of both kinds, and measure on every set."""
     judges: dict[str, Judge] = {
-        INDEX: simple_judge(lambda labelled: -labelled.index),
-        LENGTH: simple_judge(lambda labelled: -labelled.chars),
+        INDEX: simple_judge(lambda labelled: 1 / (1 + labelled.index)),
+        LENGTH: simple_judge(lambda labelled: 1 / (1 + labelled.chars)),
     }
     on_base = {base: HeadsJudge(base, config, cache, say) for base in bases}
-    judges |= {f"surprisal, {base}": simple_judge(heads.surprisal) for base, heads in on_base.items()}
+    judges |= {f"surprisal, {base}": simple_judge(heads.likelihood) for base, heads in on_base.items()}
     simple = tuple(judges)
     judges |= {f"heads, {base}": heads for base, heads in on_base.items()}
     lines: list[Line] = []

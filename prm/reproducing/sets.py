@@ -15,6 +15,7 @@ from prm.evaluation.columns import Solutions
 from prm.formats.trace_files import read_traces
 from prm.labels import first_error, problem_of, source_groups
 from prm.messages import Message
+from prm.threshold import Threshold
 from prm.traces import Trace
 
 Array = NDArray[np.float64]
@@ -81,6 +82,10 @@ class LabelledSet:
             generators=[trace.generator for trace in self.traces],
             n_problems=len(problems),
         )
+
+    def thresholds(self, threshold: Threshold) -> Array:
+        """The threshold of each solution, [solutions]."""
+        return np.array([threshold.at(n) for n in self.steps])
 
     def judged(self, scores: Array, thresholds: Array | float) -> Solutions:
         """The columns with `exact`: whether the first step below the threshold (of each solution) is the first error.

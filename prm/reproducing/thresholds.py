@@ -9,13 +9,14 @@ solutions of the new set. "labels' share" only counts their errors, and flags th
 import numpy as np
 
 from prm.calibration import fit_threshold, threshold_for_share
-from prm.reproducing.sets import Array, LabelledSet, Places
+from prm.reproducing.sets import Array, LabelledSet, Places, first_below
+from prm.threshold import Threshold
 
 CARRIED, SHARE, GRADES, LABELS, LABELS_SHARE = "carried", "share", "grades", "labels", "labels' share"
 LABELLED = (20, 50, 100)
 
 
-def fit_on(labelled: LabelledSet, scores: Array, places: Places) -> float:
+def fit_on(labelled: LabelledSet, scores: Array, places: Places) -> Threshold:
     """The best threshold on the solutions at `places` whose steps all have scores."""
     rows = [row for row in places if not np.isnan(scores[row, : labelled.steps[row]]).any()]
     return fit_threshold(
@@ -23,17 +24,17 @@ def fit_on(labelled: LabelledSet, scores: Array, places: Places) -> float:
     )
 
 
-def flags_share(scores: Array, share: float) -> float:
+def flags_share(scores: Array, share: float) -> Threshold:
     """The threshold below which this share of the solutions [solutions, steps] has a step."""
-    return threshold_for_share(np.nanmin(scores, axis=1), share)
+    return threshold_for_share([row[~np.isnan(row)] for row in scores], share)
 
 
-def share_flagged(scores: Array, threshold: float) -> float:
-    """The share of solutions [solutions, steps] with a step below the threshold."""
-    return float((np.nanmin(scores, axis=1) < threshold).mean())
+def share_flagged(scores: Array, thresholds: Array | float) -> float:
+    """The share of solutions [solutions, steps] with a step below the threshold (of each solution)."""
+    return float((first_below(scores, thresholds) >= 0).mean())
 
 
-def from_labels(rule: str, labelled: LabelledSet, scores: Array, places: Places) -> float:
+def from_labels(rule: str, labelled: LabelledSet, scores: Array, places: Places) -> Threshold:
     """The threshold by "labels" or "labels' share" from the labelled solutions at `places`."""
     if rule == LABELS:
         return fit_on(labelled, scores, places)

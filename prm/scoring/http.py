@@ -117,6 +117,7 @@ def _result(one: Scored) -> dict[str, Any]:
         "score": one.score,
         "steps": [{"mean": mean, "spread": spread} for mean, spread in zip(one.mean, one.spread, strict=True)],
         "first_suspicious": one.first_suspicious,
+        "threshold": one.threshold,
         "uncertainty": one.uncertainty,
         "abstained": one.abstained,
         "out_of_domain": one.out_of_domain,

@@ -26,6 +26,7 @@ from prm.scoring.readers import LocalReader, Reader
 from prm.scoring.session import Session
 from prm.scoring.verdicts import Judges, fill_readout, judge_by_surprise, outside_judges, trained_judges
 from prm.scoring.windows import Long, Window, windows
+from prm.threshold import UNFITTED
 from prm.traces import Trace
 
 CHUNK = 256  # traces read ahead, so that batches have similar lengths and solutions to one problem share a prefix
@@ -51,7 +52,7 @@ class Scorer:
     ) -> None:
         self.reader, self.judges, self.long = reader, judges, long
         self.manifest, self.readout = manifest, readout
-        self.threshold = 0.5 if manifest is None else manifest.threshold
+        self.threshold = UNFITTED if manifest is None else manifest.threshold
         self._embedder = None if readout is None else Embedder(readout)
         self._familiarity: Familiarity | None = None  # for a model with domain limits
         if self._embedder and manifest and manifest.trust and manifest.trust.domain:

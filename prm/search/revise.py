@@ -2,9 +2,10 @@
 
 from prm.encoding import render_step
 from prm.scores import Aggregate
-from prm.search.choosing import AnswerOf, Candidate, SearchResult, choose, result_of, score_samples, stated_answer
+from prm.search.choosing import AnswerOf, SearchResult, choose, result_of, score_samples, stated_answer
 from prm.search.endpoint import Policy, Prefix
 from prm.search.verifiers import Verifier
+from prm.threshold import Threshold
 
 CRITIQUE = (
     "An earlier try went wrong here: “{step}”. What stood before it is kept. Find the mistake and go on another way."
@@ -18,7 +19,7 @@ def revise(
     *,
     rounds: int = 3,
     tries: int = 4,
-    threshold: float | None = None,
+    threshold: Threshold | None = None,
     critique: bool = False,
     by: Aggregate = "product",
     seed: int = 0,
@@ -29,11 +30,10 @@ def revise(
     Each round cuts the solution before the first step that scores below `threshold` (by default the verifier's) and
     samples `tries` continuations; `critique` shows the policy the wrong step. Ends early if no step is suspicious.
     """
-    bar = verifier.threshold if threshold is None else threshold
     answers = policy.sample([Prefix(problem)], seed=seed * 1009)
     [best], verified = score_samples(verifier, problem, (), answers.samples[0])
     cost, sampled, done = answers.cost + verified, 1, 0
-    while done < rounds and (place := first_suspicious(best, bar)) is not None:
+    while done < rounds and (place := (threshold or verifier.threshold).first_below(best.means)) >= 0:
         done += 1
         prefix = best.steps[:place]
         critique_text = CRITIQUE.format(step=render_step(best.steps[place])) if critique else ""
@@ -42,11 +42,3 @@ def revise(
         cost, sampled = cost + answers.cost + verified, sampled + tries
         best = choose([best, *candidates], by=by, weighted=False, answer_of=answer_of)
     return result_of(best, by=by, answer_of=answer_of, candidates=sampled, rounds=done, cost=cost)
-
-
-def first_suspicious(candidate: Candidate, threshold: float) -> int | None:
-    """The position of the first step below the threshold; None if there is none."""
-    for place, mean in enumerate(candidate.means):
-        if mean is not None and mean < threshold:
-            return place
-    return None

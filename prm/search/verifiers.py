@@ -11,6 +11,7 @@ from prm.errors import PolicyError
 from prm.messages import Message
 from prm.scores import StepScore, TraceScore
 from prm.servers import Server
+from prm.threshold import Threshold
 from prm.traces import Step, Trace
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Verifier(Protocol):
     """Scores steps; a score below `threshold` is an error. Several threads may share a verifier."""
 
     @property
-    def threshold(self) -> float: ...
+    def threshold(self) -> Threshold: ...
 
     def score(self, traces: Sequence[Trace]) -> list[TraceScore]:
         """The scores of whole solutions, in order."""
@@ -51,7 +52,7 @@ class LocalVerifier:
         self._lock = threading.Lock()
 
     @property
-    def threshold(self) -> float:
+    def threshold(self) -> Threshold:
         return self.scorer.threshold
 
     def score(self, traces: Sequence[Trace]) -> list[TraceScore]:
@@ -114,7 +115,7 @@ class _Solution(msgspec.Struct):
 
 
 class _Model(msgspec.Struct):
-    threshold: float
+    threshold: Threshold
 
 
 class _Answer(msgspec.Struct):
@@ -135,10 +136,10 @@ class ServiceVerifier:
     ) -> None:
         self._server = Server(url, api_key=token, concurrency=concurrency)
         self._project, self._domain = project, domain
-        self._threshold: float | None = None
+        self._threshold: Threshold | None = None
 
     @property
-    def threshold(self) -> float:
+    def threshold(self) -> Threshold:
         """The threshold of the serving model, updated with the scores of each response."""
         if self._threshold is None:
             self.score([PROBE])

@@ -19,6 +19,7 @@ from prm.features import heads_width, row_offsets, rows_of
 from prm.heads import Readout
 from prm.scoring.embedding import Embedder
 from prm.simulation.worlds import World
+from prm.threshold import Threshold
 from prm.traces import Trace
 from prm.training.caches import Cache
 from prm.training.calibrating import calibrate
@@ -70,7 +71,7 @@ class Model:
 
     readout: Readout
     temperature: float
-    threshold: float
+    threshold: Threshold
 
     def heads(self, rows: Tensor) -> NDArray[np.float64]:
         """p(good) by each head of each step, [steps, heads]."""

@@ -184,19 +184,10 @@ def training_config(plan: Plan, arm: Arm) -> TrainConfig:
     return config
 
 
-def first_errors_found(p: NDArray[np.float64], offsets: Sequence[int], threshold: float) -> list[int]:
-    """Each solution's first step with p(good) below the threshold, -1 if there is none."""
-    positions = []
-    for begin, end in pairwise(offsets):
-        below = np.flatnonzero(p[begin:end] < threshold)
-        positions.append(int(below[0]) if len(below) else -1)
-    return positions
-
-
 def measure(model: Model, readings: Sequence[Reading], test: Part, train_seconds: float) -> Point:
     """The point of a curve: a model from these readings, measured on the test part."""
     p = model.heads(test.rows).mean(axis=1)
-    predicted = first_errors_found(p, test.offsets, model.threshold)
+    predicted = [model.threshold.first_below(p[begin:end]) for begin, end in pairwise(test.offsets)]
     errors = [first_error(trace) for trace in test.traces]
     hits = np.array([a == b for a, b in zip(predicted, errors, strict=True)])
     return Point(

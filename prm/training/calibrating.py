@@ -15,21 +15,20 @@ from prm.features import compute_features, row_offsets
 from prm.heads import Readout
 from prm.labels import first_error
 from prm.scoring.embedding import Embedder
+from prm.threshold import UNFITTED, Threshold
 from prm.traces import Trace
 from prm.training.dataset import Document
 from prm.training.lanes import CachedLane, TunedLane
 from prm.training.supervision import Supervision
 from prm.trust import AbstentionBar, DomainBar, fit_abstention, fit_domain, verdict
 
-UNFITTED = (1.0, 0.5, 1.0)  # temperature, threshold and outcome temperature of a model without calibration
-
 
 def calibrate(
     held: Sequence[Trace], encoded: Sequence[Encoded], known: Supervision, logits: Tensor
-) -> tuple[float, float]:
-    """The temperature and the threshold, which leaves out solutions beyond the context; 1 and 0.5 without data."""
+) -> tuple[float, Threshold]:
+    """The temperature and the threshold, which leaves out solutions beyond the context; 1 and UNFITTED without data."""
     if not len(known.good):
-        return 1.0, 0.5
+        return 1.0, UNFITTED
     values = logits.double().numpy()
     temperature = fit_temperature(values, known.good.double().numpy(), known.weight.double().numpy())
     p = mean_probability(values, temperature)
@@ -61,7 +60,7 @@ def abstention_bar(
     logits: Tensor,
     *,
     temperature: float,
-    threshold: float,
+    threshold: Threshold,
     target: float,
 ) -> AbstentionBar | None:
     """The abstention limit from verdicts on held solutions with a known first error whose steps all fit the context.

@@ -26,9 +26,10 @@ from prm.formats.mapping import Mapping
 from prm.heads import Readout
 from prm.manifest import Manifest, current_versions, data_sha256, finished_model, trace_sha256
 from prm.messages import Message
+from prm.threshold import UNFITTED, Threshold
 from prm.trackers import find_trackers
 from prm.training.caches import Cache
-from prm.training.calibrating import UNFITTED, abstention_bar, calibrate, domain_bar, fit_outcome_temperature
+from prm.training.calibrating import abstention_bar, calibrate, domain_bar, fit_outcome_temperature
 from prm.training.costs import Arithmetic, Meter
 from prm.training.dataset import (
     Document,
@@ -225,7 +226,7 @@ class Training:
         config, log, known = self.config, self.log, lessons.held_known
         log.say("calibrate", 0, 1)
         logits, outcome_logits = fitting.held_logits()
-        temperature, threshold, outcome_temperature = UNFITTED
+        temperature, threshold, outcome_temperature = 1.0, UNFITTED, 1.0
         if lessons.parts.held_from != "none":  # too few held solutions stop training early, and fit nothing
             temperature, threshold = calibrate(lessons.parts.held, lessons.held, known, logits)
             if outcome_logits is not None:
@@ -265,7 +266,7 @@ class Training:
             "done",
             1,
             1,
-            message=Message("threshold_fitted", threshold=threshold, part=lessons.parts.held_from),
+            message=Message("threshold_fitted", threshold=threshold.value, part=lessons.parts.held_from),
         )
         return manifest
 
@@ -276,7 +277,7 @@ class Training:
         backbone: Backbone,
         logits: Tensor,
         temperature: float,
-        threshold: float,
+        threshold: Threshold,
     ) -> Trust | None:
         """Limits from the held-out part; None if there is too little of it, or several processes share it."""
         lane, held = fitting.lane, lessons.parts.held

@@ -18,6 +18,7 @@ from prm.labels import first_error
 from prm.sandbox import WorldConfig, generate
 from prm.scores import TraceScore
 from prm.scoring import Scorer
+from prm.threshold import Threshold
 from prm.traces import Trace
 
 FRESH_SOLUTIONS = 600
@@ -107,13 +108,13 @@ def _baseline(project: Project) -> Scorer:
     return scorer
 
 
-def _f1(traces: list[Trace], scores: list[TraceScore], threshold: float) -> Figure:
+def _f1(traces: list[Trace], scores: list[TraceScore], threshold: Threshold) -> Figure:
     f1 = evaluate(traces, scores, threshold=threshold, bootstrap=BOOTSTRAP).overall.processbench_f1
     return Figure(f1.value, f1.low, f1.high)
 
 
 def _change(
-    traces: list[Trace], new: list[TraceScore], old: list[TraceScore], thresholds: tuple[float, float]
+    traces: list[Trace], new: list[TraceScore], old: list[TraceScore], thresholds: tuple[Threshold, Threshold]
 ) -> Figure:
     found = compare(traces, new, old, thresholds=thresholds, bootstrap=BOOTSTRAP)
     return Figure(found.gain, found.low, found.high)

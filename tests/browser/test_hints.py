@@ -29,7 +29,7 @@ def project_with(reveal: str) -> Project:
     problem = ProblemFactory(project=project, text="Problem 1: what is 2 + 2?")
     solution = SolutionFactory(project=project, problem=problem, steps=["We add.", "2 + 2 = 5.", "It is 5."])
     QueueItemFactory(generation=project.generations.get(), solution=solution)
-    champion = ModelVersionFactory(project=project, number=1, state="champion", manifest={"threshold": 0.4})
+    champion = ModelVersionFactory(project=project, number=1, state="champion", manifest={"threshold": {"value": 0.4}})
     create_partition(champion)
     score = PoolScore(
         model_version=champion, solution=solution, mean=SCORES, spread=[None] * 3, score=min(SCORES), unscored_steps=0

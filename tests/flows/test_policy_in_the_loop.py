@@ -63,7 +63,7 @@ def test_a_served_champion_judges_as_the_same_model_does_here(celery_workers, li
     verifier = ServiceVerifier(live_server.url, project="served", token=token)
     champion = registry.champion_of(project)
     local = loaded_scorer(champion)
-    assert verifier.threshold == pytest.approx(local.threshold)
+    assert verifier.threshold == local.threshold
     traces = [Trace(str(k), PROBLEM, [Step(text) for text in STEPS[:k]]) for k in range(4)]
     for served, expected in zip(verifier.score(traces), local.score(traces), strict=True):
         assert served.mean == pytest.approx(expected.mean, abs=1e-5)

@@ -143,12 +143,14 @@ def judge_by_model(project: Project, labels: Sequence[FirstErrorLabel]) -> list[
 def _verdicts(version: ModelVersion, solutions: Iterable[int]) -> dict[int, int]:
     """The model's first error (-1 for none) of each solution for which it scored every step."""
     scores = PoolScore.objects.filter(model_version=version, solution__in=solutions)
-    threshold = version.manifest["threshold"]
-    verdicts = {}
-    for solution, mean in scores.values_list("solution", "mean"):
-        if None not in mean:
-            verdicts[solution] = next((n for n, good in enumerate(mean) if good < threshold), NO_ERROR)
-    return verdicts
+    threshold = version.threshold
+    if threshold is None:
+        return {}
+    return {
+        solution: threshold.first_below(mean)
+        for solution, mean in scores.values_list("solution", "mean")
+        if None not in mean
+    }
 
 
 def majority(labels: Sequence[FirstErrorLabel]) -> int | None:

@@ -11,18 +11,19 @@ from prm.cards.folder import EVALUATIONS_FOLDER, write_card
 from prm.cards.model import FITTED_ON
 from prm.errors import DataError
 from prm.evaluation import Comparison, Metric, Report
-from prm.evaluation.evaluation import Evaluation, Threshold
+from prm.evaluation.evaluation import Evaluation
 from prm.files import write_json
 from prm.formats.trace_files import read_traces
 from prm.manifest import read_manifest
 from prm.messages import Message
 from prm.scores import read_scores
+from prm.threshold import Threshold
 
 REPORT_BOOTSTRAP, GATE_BOOTSTRAP = 200, 2000
 EVALUATION = "holdout.json"
 
 
-def report(data: Path, scores: Path, *, model: Path | None, threshold: float, seed: int) -> Report:
+def report(data: Path, scores: Path, *, model: Path | None, threshold: Threshold, seed: int) -> Report:
     """The metrics of a model's scores on labelled traces, with intervals; a `model` of None is the baseline."""
     return evaluation.evaluate(
         list(read_traces(data)),
@@ -46,7 +47,7 @@ def compare(
     *,
     challenger: Path,
     rival: Path,
-    thresholds: tuple[float, float],
+    thresholds: tuple[Threshold, Threshold],
     seed: int,
     without: Collection[str] = (),
 ) -> Comparison | None:
@@ -77,7 +78,8 @@ def write_model_card(version: ModelVersion) -> None:
             data="the project's holdout",
             files={"snapshot": version.snapshot.sha256} if version.snapshot else {},
             measured_at=version.metrics.measured_at or version.created_at.isoformat(),
-            threshold=Threshold(report.threshold, FITTED_ON[read_manifest(folder).fitted_on]),
+            threshold=report.threshold,
+            fitted_on=FITTED_ON[read_manifest(folder).fitted_on],
             steps=report,
         )
         (folder / EVALUATIONS_FOLDER).mkdir(exist_ok=True)

@@ -21,12 +21,12 @@ from prm.errors import DataError, PRMError
 from prm.formats.trace_files import read_traces
 from prm.labels import first_error
 from prm.scores import write_scores
+from prm.threshold import UNFITTED, Threshold
 
 if TYPE_CHECKING:
     from prm.scoring import Scorer
 
 _LOADING = Lock()  # keeps two threads from loading the same model
-DEFAULT_THRESHOLD = 0.5  # if none can be fitted
 Beat = Callable[[], None]  # called during scoring, also within a long batch
 
 
@@ -62,7 +62,7 @@ def score_file(model: Path | None, policy: ProjectPolicy, data: Path, out: Path,
     write_scores(out, scorer.score(read_traces(data), on_progress=lambda total: on_batch()))
 
 
-def threshold_of(model: Path | None, policy: ProjectPolicy, *, fitted_on: Path, on_batch: Beat) -> float:
+def threshold_of(model: Path | None, policy: ProjectPolicy, *, fitted_on: Path, on_batch: Beat) -> Threshold:
     """The threshold below which a step is an error: the model's; for the baseline, the best on the training labels."""
     scorer = _scorer(model, policy.backbone)
     if model is not None:
@@ -71,7 +71,7 @@ def threshold_of(model: Path | None, policy: ProjectPolicy, *, fitted_on: Path, 
     try:
         return fit_threshold_on(settled, scorer.score(settled, on_progress=lambda total: on_batch()))
     except DataError:  # only correct or only erroneous solutions
-        return DEFAULT_THRESHOLD
+        return UNFITTED
 
 
 def score_without_labels(

@@ -13,7 +13,6 @@ from annotation.labels.annotators.batches import in_use
 from annotation.loop.selection.reading_times import LONGEST_SECONDS
 from annotation.models import HIDDEN_LANES, Generation, ModelVersion, PoolScore, Project, ShadowComparison
 from prm.acquisition import stopping
-from prm.evaluation import predicted_first_error
 
 SAMPLE = 1000  # solutions of the pool on which two models are compared
 
@@ -107,13 +106,12 @@ def share_changed(before: ModelVersion | None, after: ModelVersion | None) -> fl
     """The share of a pool sample on which two models predict different first errors; None if unknown."""
     if before is None or after is None or before == after:
         return None
-    thresholds = [version.manifest.get("threshold") for version in (before, after)]
-    if None in thresholds:
-        return None
-    verdicts = [
-        {pk: predicted_first_error(mean, threshold) for pk, mean in _sampled(version)}
-        for version, threshold in zip((before, after), thresholds, strict=True)
-    ]
+    verdicts = []
+    for version in (before, after):
+        threshold = version.threshold
+        if threshold is None:
+            return None
+        verdicts.append({pk: threshold.first_error(mean) for pk, mean in _sampled(version)})
     both = verdicts[0].keys() & verdicts[1].keys()
     return sum(verdicts[0][pk] != verdicts[1][pk] for pk in both) / len(both) if both else None
 

@@ -15,7 +15,6 @@ from annotation.loop.proof.arms import ARMS
 from annotation.loop.selection.reading_times import LONGEST_SECONDS
 from annotation.models import Annotation, Generation, ModelVersion, PoolScore, Project, QueueItem
 from prm.acquisition.estimating import Estimate, hajek
-from prm.evaluation import predicted_first_error
 
 
 class LaneEstimates(msgspec.Struct):
@@ -111,8 +110,8 @@ def _seconds(times: Sequence[int]) -> float | None:
 
 def _predicted(version: ModelVersion | None, solutions: Sequence[int]) -> dict[int, int | None]:
     """The first error that the version's stored scores predict, by solution."""
-    if version is None or "threshold" not in version.manifest:
+    threshold = version.threshold if version else None
+    if threshold is None:
         return {}
     rows = PoolScore.objects.filter(model_version=version, solution__in=solutions).values_list("solution", "mean")
-    threshold = version.manifest["threshold"]
-    return {solution: predicted_first_error(mean, threshold) for solution, mean in rows}
+    return {solution: threshold.first_error(mean) for solution, mean in rows}

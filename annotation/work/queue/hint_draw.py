@@ -9,17 +9,21 @@ from annotation.models import Membership
 from annotation.work.queue.item_choice import Taken
 
 # Both arms have a row, if a hint was possible. A draw survives renewals of the lease. Work that began before hints were
-# enabled gets none.
+# enabled gets none. The verdict is `prm.threshold.Threshold.first_error`.
 DRAW = """
 INSERT INTO annotation_hint (lease_id, model_version_id, scores, verdict, share, reveal, shown, seen, drawn_at)
 SELECT %(lease)s, version.id, score.mean,
     CASE WHEN array_position(score.mean, NULL) IS NULL THEN COALESCE((
         SELECT min(step.place) - 1 FROM unnest(score.mean) WITH ORDINALITY AS step(good, place)
-        WHERE step.good < (version.manifest->>'threshold')::float), -1) END,
+        WHERE step.good < threshold.value / (threshold.value + (1 - threshold.value) * threshold.times)), -1) END,
     %(share)s, %(reveal)s, %(shown)s, '[]', %(now)s
 FROM annotation_queueitem item
 JOIN annotation_modelversion version ON version.project_id = item.project_id AND version.state = 'champion'
 JOIN annotation_poolscore score ON score.model_version_id = version.id AND score.solution_id = item.solution_id
+CROSS JOIN LATERAL (SELECT
+    (version.manifest #>> '{threshold,value}')::float AS value,
+    greatest(1, cardinality(score.mean) / (version.manifest #>> '{threshold,steps}')::float) AS times
+) AS threshold
 WHERE item.id = %(item)s AND item.lane = ANY(%(lanes)s::text[]) AND score.score IS NOT NULL
     AND NOT EXISTS (SELECT FROM annotation_draft WHERE lease_id = %(lease)s)
 ON CONFLICT (lease_id) DO NOTHING

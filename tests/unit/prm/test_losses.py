@@ -11,6 +11,7 @@ import torch
 from prm.calibration import fit_temperature, fit_threshold
 from prm.heads import Heads, bootstrap_weights, good_logit
 from prm.labels import BAD, GOOD, first_error, step_labels, step_target
+from prm.threshold import UNFITTED
 from prm.traces import Step, StepLabel, Trace
 from prm.training.objective import class_log_probabilities, soft_cross_entropy
 
@@ -84,9 +85,9 @@ def test_temperature_calibrates_what_is_read_off_three_classes(neutral) -> None:
 
 def test_threshold_separates_and_falls_back() -> None:
     scores = [np.array([0.9, 0.3]), np.array([0.8, 0.85]), np.array([0.2])]
-    assert 0.3 < fit_threshold(scores, [1, -1, 0]) <= 0.8
-    assert fit_threshold(scores, [-1, -1, -1]) == 0.5
-    assert fit_threshold([], []) == 0.5
+    assert 0.3 < fit_threshold(scores, [1, -1, 0]).value <= 0.8
+    assert fit_threshold(scores, [-1, -1, -1]) == UNFITTED
+    assert fit_threshold([], []) == UNFITTED
 
 
 def test_what_the_web_process_imports_has_no_torch() -> None:

@@ -51,7 +51,7 @@ def test_without_labels_as_many_are_flagged_as_the_grades_suggest(tmp_path, mode
     manifest = recalibrate(model, tmp_path / "out", data=tmp_path / "graded.jsonl")
     assert (manifest.fitted_on, manifest.counts.held_solutions) == ("grades", 60)
     assert manifest.trust is None or manifest.trust.abstention is None
-    flagged = np.mean([min(score.mean) < manifest.threshold for score in scores_of(model, GRADED)])
+    flagged = np.mean([manifest.threshold.first_below(score.mean) >= 0 for score in scores_of(model, GRADED)])
     suggested = 0.25 * 0.98 + 0.75 * 0.15  # of wrong and of right answers, with the prior answer noise
     assert flagged == pytest.approx(suggested, abs=1 / 60)
 
@@ -60,7 +60,7 @@ def test_few_labels_only_count_errors(tmp_path, model):
     few = [*[t for t in LABELLED if first_error(t) == -1][:18], *[t for t in LABELLED if first_error(t) >= 0][:12]]
     write_traces(tmp_path / "few.jsonl", few)
     manifest = recalibrate(model, tmp_path / "out", data=tmp_path / "few.jsonl")
-    flagged = np.mean([min(score.mean) < manifest.threshold for score in scores_of(model, few)])
+    flagged = np.mean([manifest.threshold.first_below(score.mean) >= 0 for score in scores_of(model, few)])
     assert flagged == pytest.approx((12 + 1) / (30 + 2), abs=1 / 30)
     assert manifest.fitted_on == "labels"
     assert manifest.trust is None or manifest.trust.abstention is None

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prm.threshold import Threshold
 from prm.trust import Trust, error_bound, fit_abstention, fit_domain, shrunk_covariance, verdict
 
 heads = st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=1, max_size=6)
@@ -14,19 +15,19 @@ heads = st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=1, 
 
 def test_a_verdict_by_hand():
     """Two heads: q(1) = (0.9 * 0.8 + 0.7 * 0.6) / 2 = 0.57, so the verdict is wrong with 0.43."""
-    assert verdict([[0.9, 0.7], [0.2, 0.4]], [0.8, 0.3], 0.5) == (1, pytest.approx(0.43))
-    assert verdict([[0.9, 0.7], [0.2, 0.4]], [0.8, 0.3], 0.1) == (-1, pytest.approx(1 - (0.18 + 0.28) / 2))
+    assert verdict([[0.9, 0.7], [0.2, 0.4]], [0.8, 0.3], Threshold(0.5)) == (1, pytest.approx(0.43))
+    assert verdict([[0.9, 0.7], [0.2, 0.4]], [0.8, 0.3], Threshold(0.1)) == (-1, pytest.approx(1 - (0.18 + 0.28) / 2))
 
 
 def test_no_verdict_is_guessed_past_a_step_without_a_score():
-    assert verdict([[0.9], None], [0.9, None], 0.5) == (None, None)
-    assert verdict([[0.1], None], [0.1, None], 0.5) == (0, pytest.approx(0.1))
+    assert verdict([[0.9], None], [0.9, None], Threshold(0.5)) == (None, None)
+    assert verdict([[0.1], None], [0.1, None], Threshold(0.5)) == (0, pytest.approx(0.1))
 
 
 @given(heads, st.floats(0.05, 0.95))
-def test_the_probabilities_of_all_verdicts_sum_to_one(p, threshold):
+def test_the_probabilities_of_all_verdicts_sum_to_one(p, value):
     """Each position and "none" as the verdict of some scores: their q sum to 1 over what can be the case."""
-    mean = [sum(each) / len(each) for each in p]
+    mean, threshold = [sum(each) / len(each) for each in p], Threshold(value)
     q = [1 - verdict(p[: k + 1], [1.0] * k + [-1.0], threshold)[1] for k in range(len(p))]
     q.append(1 - verdict(p, [1.0] * len(p), threshold)[1])
     assert sum(q) == pytest.approx(1)

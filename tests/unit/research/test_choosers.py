@@ -11,6 +11,7 @@ from prm.acquisition.functions import verdicts
 from prm.config import TrainConfig
 from prm.heads import Readout
 from prm.simulation.learning import Model
+from prm.threshold import Threshold
 from research import choosers
 
 RNG = np.random.default_rng(0)
@@ -21,7 +22,7 @@ STEPS = np.array([3, 1, 4])
 def model() -> Model:
     torch.manual_seed(0)
     readout = Readout(TrainConfig(heads=5, hidden=4, dropout=0.2), 6)
-    return Model(readout.eval(), temperature=1.3, threshold=0.5)
+    return Model(readout.eval(), temperature=1.3, threshold=Threshold(0.5))
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from annotation.loop.rounds.work import StageWork
 from annotation.models import Lane, ShadowComparison
 from prm.evaluation import Comparison
 from prm.messages import Message
+from prm.threshold import Threshold
 
 LEAST_LABELS = 20  # of each lane
 HOLDOUT = "holdout.jsonl"
@@ -144,9 +145,9 @@ def _scores(out: Path) -> Path:
     return out.with_suffix(".scores.jsonl")
 
 
-def _threshold(out: Path) -> float:
+def _threshold(out: Path) -> Threshold:
     manifest, _sha256 = read_manifest(out)
-    return float(manifest["threshold"])
+    return msgspec.convert(manifest["threshold"], Threshold)
 
 
 def _figure(comparison: ShadowComparison) -> Message:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from prm.audits import Subject
 from prm.labels import BAD, GOOD
 from prm.scores import TraceScore
+from prm.threshold import Threshold
 from prm.traces import Step, Trace
 
 HIGH, LOW = 0.99, 0.01
@@ -105,7 +106,7 @@ def scoring(judge: Judge) -> Callable[[Sequence[Trace]], list[TraceScore]]:
 
 def subject_of(judge: Judge, traces: Sequence[Trace], **more: object) -> Subject:
     score = scoring(judge)
-    settings: dict = {"score": score, "threshold": 0.5, "temperature": 1.0, "bootstrap": 100} | more
+    settings: dict = {"score": score, "threshold": Threshold(0.5), "temperature": 1.0, "bootstrap": 100} | more
     return Subject(traces=traces, scores=score(traces), **settings)
 
 

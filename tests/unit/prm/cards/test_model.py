@@ -10,10 +10,11 @@ from prm.__main__ import main
 from prm.cards import About, model_card
 from prm.cards.model import Audit
 from prm.config import TrainConfig
-from prm.evaluation.evaluation import Threshold, measure
+from prm.evaluation.evaluation import measure
 from prm.files import write_json
 from prm.formats.benchmark import Benchmark
 from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE, Counts, Manifest, Provenance, file_sha256
+from prm.threshold import Threshold
 from tests.unit.prm.evaluation.hand_made import HAND_MADE, score, trace
 
 PROVENANCE = Provenance(
@@ -37,7 +38,7 @@ def manifest(provenance: Provenance | None = PROVENANCE, **config: object) -> Ma
         data_sha256="d" * 64,
         counts=Counts(10, 5, 2, 40, 30.0, 10.0, 0, 3, right_answers=6, wrong_answers=4, provenance=provenance),
         temperature=1.5,
-        threshold=0.4,
+        threshold=Threshold(0.4),
         fitted_on="validation",
         metrics={},
         created_at="2026-01-02T03:04:05+00:00",
@@ -51,7 +52,13 @@ def evaluation(weights: str | None = "w" * 64):
     traces, scores = map(list, zip(*HAND_MADE, strict=True))
     benchmark = Benchmark("ProcessBench", "steps", {"gsm8k.json": "f" * 64}, traces, "holdout")
     return measure(
-        benchmark, scores, model="m", model_sha256=weights, threshold=Threshold(0.5, "math.json"), bootstrap=10
+        benchmark,
+        scores,
+        model="m",
+        model_sha256=weights,
+        threshold=Threshold(0.5),
+        fitted_on="math.json",
+        bootstrap=10,
     )
 
 
@@ -110,7 +117,12 @@ def test_the_worst_slice_is_named_where_it_is_large_enough() -> None:
         pairs += [(trace(f"{domain}-{i}", 1, -1, domain), score(f"{domain}-{i}", 0.9)) for i in range(8)]
     traces, scores = map(list, zip(*pairs, strict=True))
     found = measure(
-        Benchmark("ours", "steps", {}, traces, "pool"), scores, model="m", threshold=Threshold(0.5, ""), bootstrap=0
+        Benchmark("ours", "steps", {}, traces, "pool"),
+        scores,
+        model="m",
+        threshold=Threshold(0.5),
+        fitted_on="",
+        bootstrap=0,
     )
     assert "- ours: By domain the lowest ProcessBench F1 is .000: hard, 16 solutions." in model_card(
         manifest(), evaluations=[found]
@@ -121,7 +133,12 @@ def test_a_model_that_a_baseline_matches_is_said_to_be_no_better() -> None:
     traces = [trace(str(i), 2, 1) for i in range(6)]
     scores = [score(str(i), 0.5, 0.5 - 0.1 * (i % 2)) for i in range(6)]
     found = measure(
-        Benchmark("ours", "steps", {}, traces, "pool"), scores, model="m", threshold=Threshold(0.5, ""), bootstrap=20
+        Benchmark("ours", "steps", {}, traces, "pool"),
+        scores,
+        model="m",
+        threshold=Threshold(0.5),
+        fitted_on="",
+        bootstrap=20,
     )
     assert "is not clearly above that of a step's position alone, 1.000." in model_card(manifest(), evaluations=[found])
 

@@ -9,6 +9,7 @@ from prm.__main__ import main
 from prm.config import TrainConfig
 from prm.evaluation.evaluation import read_evaluations
 from prm.scores import TraceScore, write_scores
+from prm.threshold import Threshold
 from prm.traces import Trace, write_traces
 from prm.training import train
 from tests.unit.prm.evaluation.hand_made import HAND_MADE
@@ -56,7 +57,7 @@ def test_scores_need_no_model_and_the_results_are_written(files, tmp_path: Path,
     assert found.prmbench is found.best_of_n is None
     assert "ProcessBench F1" in capsys.readouterr().out
     assert evaluate("--scores", scores, "--data", traces, "--json", out, "--threshold", 0.65) == 0
-    assert read_evaluations(out)[0].steps.threshold == 0.65
+    assert read_evaluations(out)[0].steps.threshold == Threshold(0.65)
 
 
 def other_file(path: Path, problem: str) -> Path:
@@ -73,8 +74,8 @@ def test_the_threshold_comes_from_other_labels_and_never_from_the_same(files, tm
     other, out = other_file(tmp_path / "other.jsonl", "other "), tmp_path / "out.json"
     assert evaluate("--scores", scores, "--data", traces, "--threshold-from", other, "--json", out) == 0
     (found,) = read_evaluations(out)
-    assert found.threshold.fitted_on == "other.jsonl (traces)"
-    assert 0.2 < found.threshold.value <= 0.3
+    assert found.fitted_on == "other.jsonl (traces)"
+    assert 0.2 < found.threshold.at(3) <= 0.3
     assert found.steps.overall.processbench_f1.value == pytest.approx(2 * 0.5 * 1 / 1.5)
     copy = tmp_path / "copy.jsonl"
     copy.write_bytes(traces.read_bytes())

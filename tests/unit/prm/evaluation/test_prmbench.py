@@ -12,6 +12,7 @@ from prm.errors import DataError
 from prm.evaluation.prmbench import prm_score
 from prm.formats.benchmark import read_benchmark
 from prm.labels import BAD, GOOD
+from prm.threshold import Threshold
 from prm.traces import Step, Trace
 from tests.unit.prm.evaluation.hand_made import score, trace
 
@@ -50,7 +51,7 @@ def read(folder: Path, records: list[dict]) -> list:
 
 
 def test_prm_score_by_hand(tmp_path: Path) -> None:
-    report = prm_score(read(tmp_path, RECORDS), SCORES, threshold=0.5, bootstrap=20)
+    report = prm_score(read(tmp_path, RECORDS), SCORES, threshold=Threshold(0.5), bootstrap=20)
     redundant, circular, several = (report.categories[r["classification"]] for r in RECORDS)
     # redundant: precision 1, recall 1/2; for errors precision 1/2, recall 1
     assert (redundant.f1.value, redundant.negative_f1.value) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
@@ -96,7 +97,7 @@ def test_published_accuracies_give_the_published_prm_score(category: str) -> Non
     labels = [GOOD] * n_right + [BAD] * (STEPS - n_right)
     p = [0.9] * found_right + [0.1] * (n_right - found_right + found_wrong) + [0.9] * (STEPS - n_right - found_wrong)
     solution = Trace("t", "p", [Step("s")] * STEPS, domain=category, labels=labels, first_error=-1)
-    found = prm_score([solution], [score("t", *p)], threshold=0.5, bootstrap=0).categories[category]
+    found = prm_score([solution], [score("t", *p)], threshold=Threshold(0.5), bootstrap=0).categories[category]
     # the share is known to within the rounding of three published figures, hence a point of F1
     assert found.f1.value * 100 == pytest.approx(f1, abs=0.6)
     assert found.negative_f1.value * 100 == pytest.approx(negative_f1, abs=0.6)
@@ -107,11 +108,11 @@ def test_a_dimension_is_the_mean_of_its_categories() -> None:
     kinds = ["missing_condition", "deception", "multi_solutions"]
     traces = [trace(kind, 2, -1, kind) for kind in kinds]
     scores = [score("missing_condition", 0.9, 0.9), score("deception", 0.9, 0.1), score("multi_solutions", 0.9, 0.1)]
-    report = prm_score(traces[2:], scores, threshold=0.5, bootstrap=0)
+    report = prm_score(traces[2:], scores, threshold=Threshold(0.5), bootstrap=0)
     assert report.dimensions["sensitivity"].value is None
     assert report.categories["multi_solutions"].prm_score.value == pytest.approx(2 / 3)
     traces = [Trace(t.id, t.problem, t.steps, domain=t.domain, first_error=1) for t in traces[:2]] + traces[2:]
-    report = prm_score(traces, scores, threshold=0.5, bootstrap=0)
+    report = prm_score(traces, scores, threshold=Threshold(0.5), bootstrap=0)
     assert report.categories["missing_condition"].prm_score.value == pytest.approx((2 / 3 + 0) / 2)
     assert report.categories["deception"].prm_score.value == 1
     assert report.dimensions["sensitivity"].value == pytest.approx((1 / 3 + 1 + 2 / 3) / 3)
@@ -122,7 +123,7 @@ def test_f1_is_the_benchmarks_wherever_something_is_found(steps) -> None:
     """Precision and recall by the benchmark's code, in which an undefined one is -1."""
     traces = [trace(str(i), 1, 0 if wrong else -1, "confidence") for i, (wrong, _) in enumerate(steps)]
     scores = [score(str(i), 0.9 if judged_right else 0.1) for i, (_, judged_right) in enumerate(steps)]
-    found = prm_score(traces, scores, threshold=0.5, bootstrap=0).categories["confidence"]
+    found = prm_score(traces, scores, threshold=Threshold(0.5), bootstrap=0).categories["confidence"]
     tp, fp = sum(not w and r for w, r in steps), sum(w and r for w, r in steps)
     tn, fn = sum(w and not r for w, r in steps), sum(not w and not r for w, r in steps)
     for (hit, false_alarm, miss), metric in {(tp, fp, fn): found.f1, (tn, fn, fp): found.negative_f1}.items():
@@ -136,7 +137,7 @@ def test_f1_is_the_benchmarks_wherever_something_is_found(steps) -> None:
 
 def test_an_unscored_step_counts_nowhere_and_is_said(tmp_path: Path) -> None:
     traces = read(tmp_path, RECORDS[1:2])
-    report = prm_score(traces, [score("circular_p1", 0.9, 0.9, None, None)], threshold=0.5, bootstrap=0)
+    report = prm_score(traces, [score("circular_p1", 0.9, 0.9, None, None)], threshold=Threshold(0.5), bootstrap=0)
     assert (report.overall.n_steps, report.overall.n_unscored_steps) == (2, 2)
     assert report.overall.negative_f1.value is None
     assert report.overall.first_error_accuracy.value is None
@@ -144,6 +145,6 @@ def test_an_unscored_step_counts_nowhere_and_is_said(tmp_path: Path) -> None:
 
 def test_unknown_categories_and_missing_scores_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="'sarcasm' is not a category of PRMBench"):
-        prm_score(read(tmp_path, [record("sarcasm", "p", 1, [])]), [], threshold=0.5)
+        prm_score(read(tmp_path, [record("sarcasm", "p", 1, [])]), [], threshold=Threshold(0.5))
     with pytest.raises(DataError, match="'circular_p1' has no score for each of its 4 steps"):
-        prm_score(read(tmp_path, RECORDS[1:2]), [score("circular_p1", 0.5)], threshold=0.5)
+        prm_score(read(tmp_path, RECORDS[1:2]), [score("circular_p1", 0.5)], threshold=Threshold(0.5))

@@ -8,16 +8,17 @@ from hypothesis import strategies as st
 from prm.calibration import mean_probability, without_temperature
 from prm.cards import report_table
 from prm.errors import DataError
-from prm.evaluation import evaluate, predicted_first_error
+from prm.evaluation import evaluate
 from prm.evaluation.metrics import as_metric
 from prm.scores import TraceScore
+from prm.threshold import Threshold
 from prm.traces import Step, StepLabel, Trace
 from tests.unit.prm.evaluation.hand_made import HAND_MADE, score, trace
 
 
 def test_processbench_f1_by_hand() -> None:
     traces, scores = map(list, zip(*HAND_MADE, strict=True))
-    report = evaluate(traces, scores, threshold=0.5, bootstrap=50)
+    report = evaluate(traces, scores, threshold=Threshold(0.5), bootstrap=50)
     assert report.overall.error_accuracy.value == 1 / 4
     assert report.overall.correct_accuracy.value == 1 / 2
     assert report.overall.processbench_f1.value == pytest.approx(2 * 0.25 * 0.5 / 0.75)
@@ -28,7 +29,7 @@ def test_processbench_f1_by_hand() -> None:
 
 
 def test_without_solutions_there_is_nothing_to_tell() -> None:
-    report = evaluate([], [], threshold=0.5, bootstrap=10)
+    report = evaluate([], [], threshold=Threshold(0.5), bootstrap=10)
     assert (report.overall.n_solutions, report.overall.processbench_f1.value, report.by_domain) == (0, None, {})
     assert report_table(report)
 
@@ -49,7 +50,9 @@ def test_processbench_f1_is_the_official_rule(rows) -> None:
     """match = prediction == label; acc1 over label != -1, acc2 over label == -1; F1 each, averaged over subsets."""
     rows = [(subset, p, min(label, len(p) - 1)) for subset, p, label in rows]
     traces = [trace(str(i), len(p), label, subset) for i, (subset, p, label) in enumerate(rows)]
-    report = evaluate(traces, [score(str(i), *p) for i, (_, p, _) in enumerate(rows)], threshold=0.5, bootstrap=0)
+    report = evaluate(
+        traces, [score(str(i), *p) for i, (_, p, _) in enumerate(rows)], threshold=Threshold(0.5), bootstrap=0
+    )
     f1_scores = []
     for subset in ("gsm8k", "math"):
         matches = {True: [], False: []}
@@ -69,7 +72,7 @@ def test_f1_is_averaged_over_domains_that_have_both_kinds() -> None:
     traces = [trace("a", 1, 0, "x"), trace("b", 1, -1, "x"), trace("c", 1, 0, "y"), trace("e", 1, -1, "y")]
     traces.append(trace("f", 1, -1, "z"))
     scores = [score("a", 0.1), score("b", 0.9), score("c", 0.9), score("e", 0.9), score("f", 0.1)]
-    report = evaluate(traces, scores, threshold=0.5, bootstrap=10)
+    report = evaluate(traces, scores, threshold=Threshold(0.5), bootstrap=10)
     assert report.overall.processbench_f1.value == 0.5
     assert report.by_domain["x"].processbench_f1.value == 1
     assert report.by_domain["y"].processbench_f1.value == 0
@@ -81,7 +84,7 @@ def test_labels_settle_the_first_error_only_without_gaps() -> None:
     known = Trace("k", "p", [Step("s")] * 3, labels=[good, bad, None])
     gap = Trace("g", "q", [Step("s")] * 3, labels=[None, bad, None])
     scores = [score("k", 0.9, 0.1, 0.9), score("g", 0.9, 0.1, 0.9)]
-    report = evaluate([known, gap], scores, threshold=0.5, bootstrap=5)
+    report = evaluate([known, gap], scores, threshold=Threshold(0.5), bootstrap=5)
     assert report.overall.n_erroneous == 1
     assert report.overall.n_steps == 3
 
@@ -93,7 +96,7 @@ def test_slices_part_solutions_by_generator_and_length_and_steps_by_position() -
         for t, who in zip(traces, "xyy", strict=True)
     ]
     scores = [score(t.id, *[0.9] * (len(t.steps) - 1), 0.1) for t in traces]
-    report = evaluate(traces, scores, threshold=0.5, bootstrap=5)
+    report = evaluate(traces, scores, threshold=Threshold(0.5), bootstrap=5)
     assert {name: part.n_solutions for name, part in report.by_generator.items()} == {"x": 1, "y": 2}
     assert {name: part.n_solutions for name, part in report.by_length.items()} == {"1-4": 1, "5-8": 2}
     assert {name: (part.n_steps, part.n_errors) for name, part in report.by_position.items()} == {
@@ -109,7 +112,7 @@ def test_baselines_rank_by_position_and_by_length_alone() -> None:
     traces = [
         Trace(str(i), str(i), [Step(s) for s in steps], first_error=len(steps) - 1) for i, steps in enumerate(texts)
     ]
-    report = evaluate(traces, [score("0", 0.5, 0.5, 0.5), score("1", 0.5, 0.5)], threshold=0.5, bootstrap=0)
+    report = evaluate(traces, [score("0", 0.5, 0.5, 0.5), score("1", 0.5, 0.5)], threshold=Threshold(0.5), bootstrap=0)
     assert report.overall.step_auroc.value == 0.5
     assert report.overall.length_auroc.value == 1.0
     assert report.overall.index_auroc.value == pytest.approx(5.5 / 6)
@@ -119,12 +122,12 @@ def test_calibration_before_temperature_is_measured_from_the_heads() -> None:
     logits = np.array([[2.0, -1.0], [3.0, 0.5]])  # [heads, steps]
     heads = (1 / (1 + np.exp(-logits / 2))).T.tolist()
     scores = [TraceScore("a", heads, [float(np.mean(h)) for h in heads], [None, None], None)]
-    report = evaluate([trace("a", 2, 1)], scores, threshold=0.5, temperature=2.0, bootstrap=3)
+    report = evaluate([trace("a", 2, 1)], scores, threshold=Threshold(0.5), temperature=2.0, bootstrap=3)
     raw = mean_probability(logits, 1.0)
     assert report.overall.raw_brier.value == pytest.approx(((1 - raw[0]) ** 2 + raw[1] ** 2) / 2)
     assert report.overall.raw_brier.value != pytest.approx(report.overall.brier.value)
     assert sum(part.n_steps for part in report.raw_reliability) == 2
-    assert evaluate([trace("a", 2, 1)], scores, threshold=0.5, bootstrap=3).overall.raw_brier is None
+    assert evaluate([trace("a", 2, 1)], scores, threshold=Threshold(0.5), bootstrap=3).overall.raw_brier is None
 
 
 @given(st.lists(st.floats(-25, 25), min_size=1, max_size=4), st.floats(0.2, 5))
@@ -137,7 +140,7 @@ def test_a_temperature_can_be_taken_back(tempered, temperature) -> None:
 
 def test_reliability_bins_hold_every_step_once() -> None:
     traces, scores = map(list, zip(*HAND_MADE, strict=True))
-    report = evaluate(traces, scores, threshold=0.5, bootstrap=0)
+    report = evaluate(traces, scores, threshold=Threshold(0.5), bootstrap=0)
     assert sum(part.n_steps for part in report.reliability) == report.overall.n_steps
     top = report.reliability[9]
     assert (top.n_steps, top.mean_p, top.good) == (3, pytest.approx(0.9), 1.0)
@@ -146,13 +149,7 @@ def test_reliability_bins_hold_every_step_once() -> None:
 
 def test_a_trace_without_its_score_is_an_error() -> None:
     with pytest.raises(DataError, match="'a' has no score"):
-        evaluate([trace("a", 2, 0)], [score("a", 0.5)], threshold=0.5)
-
-
-def test_prediction_is_the_first_step_below_the_threshold() -> None:
-    assert predicted_first_error([0.9, 0.4, 0.1], 0.5) == 1
-    assert predicted_first_error([0.9, 0.5], 0.5) == -1
-    assert predicted_first_error([0.1, None], 0.5) is None
+        evaluate([trace("a", 2, 0)], [score("a", 0.5)], threshold=Threshold(0.5))
 
 
 def test_intervals_leave_out_the_resamples_that_tell_nothing() -> None:
@@ -169,6 +166,6 @@ def test_an_interval_covers_the_truth_about_as_often_as_it_says() -> None:
         fates = rng.random(40) < 0.7
         traces = [trace(f"{p}-{k}", 1, -1, problem=str(p)) for p in range(40) for k in range(5)]
         scores = [score(t.id, 0.9 if fates[int(t.problem)] else 0.1) for t in traces]
-        metric = evaluate(traces, scores, threshold=0.5, bootstrap=200, seed=1).overall.correct_accuracy
+        metric = evaluate(traces, scores, threshold=Threshold(0.5), bootstrap=200, seed=1).overall.correct_accuracy
         covered += metric.low <= 0.7 <= metric.high
     assert covered >= 50

@@ -23,6 +23,7 @@ from prm.portable.classifiers import MARKER, export_classifier
 from prm.portable.distilling import distil, lesson_of
 from prm.portable.importing import adopt
 from prm.scoring import Scorer
+from prm.threshold import Threshold
 from prm.traces import Step, Trace, write_traces
 from prm.training import train
 from tests.unit.prm.small_world import make_traces
@@ -187,10 +188,12 @@ def test_a_head_learns_scores_that_its_states_determine():
     scores = torch.sigmoid(states[:, 0] - states[:, 1] / 10).double()
     lesson = lesson_of(traces, states, scores.view(200, 2).tolist())
     for hidden in (False, True):
-        layers, loss = distil(lesson, hidden=hidden, threshold=0.5)
+        layers, loss = distil(lesson, hidden=hidden, threshold=Threshold(0.5))
         assert [weight.shape[0] for weight, _ in layers] == ([6, 2] if hidden else [2])
         assert (loss.learned_from, loss.solutions, loss.steps) == (120, 40, 80)
         assert loss.difference < 0.05
         assert loss.agreement > 0.9
     with pytest.raises(DataError):
-        distil(lesson_of(traces[:9], states[:18], scores[:18].view(9, 2).tolist()), hidden=False, threshold=0.5)
+        distil(
+            lesson_of(traces[:9], states[:18], scores[:18].view(9, 2).tolist()), hidden=False, threshold=Threshold(0.5)
+        )

@@ -10,6 +10,7 @@ import pytest
 from prm.probes.faithfulness import falsify, run_trials, summarise
 from prm.sandbox.solving import Start
 from prm.scores import TraceScore
+from prm.threshold import Threshold
 from prm.traces import Step, Trace
 
 
@@ -26,7 +27,7 @@ class Scripted:
 class Exact:
     """Passes a step whose sum is right."""
 
-    threshold = 0.5
+    threshold = Threshold(0.5)
 
     def score(self, traces):
         for trace in traces:

@@ -39,13 +39,13 @@ def test_share_and_labels_survive_a_shift_that_breaks_the_threshold(target: Labe
 
 def test_flagging_a_share_is_the_inverse_of_counting_it() -> None:
     scores = np.random.default_rng(0).random((1000, 4))
-    assert share_flagged(scores, flags_share(scores, 0.3)) == pytest.approx(0.3, abs=0.002)
+    assert share_flagged(scores, flags_share(scores, 0.3).value) == pytest.approx(0.3, abs=0.002)
 
 
 def test_the_share_of_labels_is_that_of_their_errors(target: LabelledSet) -> None:
     scores = shifted(target, 0.0).steps + np.random.default_rng(0).random(target.chars.shape) * 0.01
     threshold = from_labels("labels' share", target, scores, np.arange(40))
-    assert share_flagged(scores, threshold) == pytest.approx(31 / 42, abs=0.01)
+    assert share_flagged(scores, threshold.value) == pytest.approx(31 / 42, abs=0.01)
 
 
 def test_a_simple_score_learns_only_its_threshold(target: LabelledSet) -> None:

@@ -108,7 +108,7 @@ def test_corrupt_or_foreign_models_are_refused_with_the_reason(model: Path, tmp_
     refuse(manifest, weights[:-1] + b"?", "checksum")
     refuse(manifest[: len(manifest) // 2], weights, "corrupt")
     refuse('{"format": "other"}', weights, "not a manifest")
-    refuse(manifest.replace('"format_version": 4', '"format_version": 9'), weights, "format version 9")
+    refuse(manifest.replace('"format_version": 5', '"format_version": 9'), weights, "format version 9")
     refuse(manifest.replace('"base_sha256": "', '"base_sha256": "0'), weights, "a different")
     refuse(manifest.replace(f'"{WEIGHTS_FILE}":', f'"../{WEIGHTS_FILE}":'), weights, "checksum|outside")
     with pytest.raises(ModelFileError, match="not a model folder"):

@@ -7,6 +7,7 @@ from random import Random
 from prm.scores import StepScore, TraceScore
 from prm.search.endpoint import Answers, Cost, Prefix, Sampled
 from prm.search.verifiers import State, Whole, extend_whole
+from prm.threshold import Threshold
 from prm.traces import Step, Trace
 
 END = "The answer is "
@@ -56,7 +57,7 @@ def _cut(sample: Sampled, most: int | None) -> Sampled:
 class HashVerifier:
     """A step's score is a hash of the solution up to it. `seen` has every score that was asked for."""
 
-    threshold = 0.5
+    threshold = Threshold(0.5)
 
     def __init__(self) -> None:
         self.seen: dict[tuple[str, ...], float] = {}

@@ -11,7 +11,7 @@ from prm.scores import AGGREGATES, aggregate
 from prm.search import LocalVerifier, beam_search, best_of_n, revise
 from prm.search.choosing import Candidate, choose, score_samples, stated_answer
 from prm.search.endpoint import Prefix, Sampled
-from prm.search.revise import first_suspicious
+from prm.threshold import Threshold
 from prm.traces import Step, Trace
 from tests.unit.prm.search.a_tree import HashVerifier, TreePolicy
 
@@ -77,15 +77,8 @@ def test_a_revision_never_scores_less_and_stops_at_its_rounds(rounds, tries, by,
 
 def test_a_solution_without_a_suspicious_step_is_not_revised():
     policy, verifier = TreePolicy(), HashVerifier()
-    found = revise(policy, verifier, "p", threshold=0.0)
+    found = revise(policy, verifier, "p", threshold=Threshold(0.0))
     assert (found.rounds, policy.asked) == (0, [1])
-
-
-def test_the_first_suspicious_step_is_the_first_below_the_threshold_that_was_scored():
-    means = (0.9, None, 0.4, 0.1)
-    candidate = Candidate(tuple(Step(str(k)) for k in range(4)), means)
-    assert first_suspicious(candidate, 0.5) == 2
-    assert first_suspicious(candidate, 0.05) is None
 
 
 def test_weighted_choice_sums_scores_over_equal_answers():

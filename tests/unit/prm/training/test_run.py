@@ -16,6 +16,7 @@ from prm.evaluation import evaluate
 from prm.labels import BAD, GOOD
 from prm.manifest import WEIGHTS_FILE
 from prm.scoring import Scorer
+from prm.threshold import UNFITTED
 from prm.traces import Step, Trace, write_traces
 from prm.training import train
 from tests.unit.prm.small_world import make_traces
@@ -135,7 +136,7 @@ def test_unusable_data_is_refused(traces, reason, tmp_path: Path, backbone_folde
 def test_odd_data_trains_without_a_fitted_threshold(traces, tmp_path: Path, backbone_folders) -> None:
     write_traces(tmp_path / "data.jsonl", traces)
     manifest, _ = run(tmp_path / "data.jsonl", tmp_path / "out", small(backbone_folders["llama"]))
-    assert (manifest.fitted_on, manifest.threshold, manifest.temperature) == ("none", 0.5, 1.0)
+    assert (manifest.fitted_on, manifest.threshold, manifest.temperature) == ("none", UNFITTED, 1.0)
 
 
 def test_too_few_calibration_solutions_fit_nothing(tmp_path: Path, backbone_folders) -> None:
@@ -143,7 +144,7 @@ def test_too_few_calibration_solutions_fit_nothing(tmp_path: Path, backbone_fold
     few = make_traces(6, seed=1, split="calibration", prefix="c")
     write_traces(tmp_path / "data.jsonl", pool + few)
     manifest, _ = run(tmp_path / "data.jsonl", tmp_path / "out", small(backbone_folders["llama"]))
-    assert (manifest.fitted_on, manifest.threshold, manifest.temperature) == ("none", 0.5, 1.0)
+    assert (manifest.fitted_on, manifest.threshold, manifest.temperature) == ("none", UNFITTED, 1.0)
     assert manifest.counts.held_solutions == 6, "they stopped training early"
 
 

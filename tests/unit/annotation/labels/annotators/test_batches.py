@@ -208,7 +208,10 @@ class TestWatch:
 def champion_scores(project, people, *, odd):
     """A champion that finds the error where all but one do, each on solutions of their own."""
     champion = ModelVersionFactory(
-        project=project, state="champion", manifest={"threshold": 0.5}, snapshot=SnapshotFactory(project=project)
+        project=project,
+        state="champion",
+        manifest={"threshold": {"value": 0.5}},
+        snapshot=SnapshotFactory(project=project),
     )
     create_partition(champion)
     for member in people:

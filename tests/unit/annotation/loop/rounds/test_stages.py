@@ -10,6 +10,7 @@ from annotation.loop.rounds.work import StageWork
 from annotation.models import AuditEntry, ModelVersion
 from annotation.models.model_version import Measurement
 from prm.messages import as_json
+from prm.threshold import Threshold
 from prm.traces import Trace
 from tests.factories import MembershipFactory, ModelVersionFactory, SnapshotFactory, make_comparison, make_verdict
 
@@ -145,7 +146,7 @@ def test_labels_before_the_champions_promotion_helped_to_choose_it(
     monkeypatch.setattr(gate, "compare", compare)
     monkeypatch.setattr(gate, "read_snapshot", lambda snapshot: [snapshot])
     monkeypatch.setattr(gate, "holdout_traces", lambda records: [Trace(f"{record.pk}", "p", []) for record in records])
-    challenger.metrics.thresholds = dict.fromkeys((evaluate.CHALLENGER, evaluate.CHAMPION), 0.5)
+    challenger.metrics.thresholds = dict.fromkeys((evaluate.CHALLENGER, evaluate.CHAMPION), Threshold(0.5))
     gate.perform(StageWork(run, run.stages.create(name="gate", order=0)))
     assert measured == [(), {str(latest.pk)}]
     assert (challenger.gate.promote, challenger.gate.only_new) == (True, True)

@@ -19,6 +19,7 @@ from annotation.work.labelling.submission import submit_annotation
 from annotation.work.queue import hint_draw
 from annotation.work.queue.hint_draw import lot
 from annotation.work.queue.leases import expire_leases, release
+from prm.threshold import Threshold
 from tests.factories import GenerationFactory, MembershipFactory, ModelVersionFactory, QueueItemFactory
 from tests.unit.annotation.work.queue.gold_world import answer, make_gold
 
@@ -34,7 +35,7 @@ def generation():
 @pytest.fixture
 def champion(generation):
     version = ModelVersionFactory(
-        project=generation.project, number=1, state="champion", manifest={"threshold": THRESHOLD}
+        project=generation.project, number=1, state="champion", manifest={"threshold": {"value": THRESHOLD}}
     )
     create_partition(version)
     return version
@@ -121,6 +122,14 @@ def test_the_verdict_is_the_first_step_below_the_models_threshold(generation, ch
     score(champion, [items(generation, 1)[0].solution], mean)
     hint = claim(annotator).hint
     assert (hint.scores, hint.verdict) == (mean, verdict)
+
+
+@pytest.mark.parametrize("mean", [[0.3] * 8, [0.9, 0.2, 0.1, 0.9], [0.9, 0.39], [1.0] * 200, [0.0] * 3])
+def test_the_verdict_knows_the_length_of_the_solution(generation, champion, annotator, mean):
+    champion.manifest = {"threshold": {"value": THRESHOLD, "steps": 2}}
+    champion.save()
+    score(champion, [items(generation, 1)[0].solution], mean)
+    assert claim(annotator).hint.verdict == Threshold(THRESHOLD, 2).first_error(mean)
 
 
 @pytest.mark.parametrize("lane", ["holdout", "calibration", "overlap"])
