@@ -6,6 +6,7 @@ from django.utils import timezone
 from annotation.loop import registry
 from annotation.models import AuditEntry, ModelJob, ModelVersion
 from annotation.models.model_version import Measurement
+from labelling_ui.selectors.model_versions import facts_of
 from tests.factories import ModelVersionFactory, ProblemFactory, make_verdict
 
 pytestmark = pytest.mark.django_db
@@ -139,3 +140,10 @@ def test_the_page_shows_the_monte_carlo_estimates_and_how_often_they_misled(cham
     assert "1,200 solutions, 4,800 steps" in shown
     assert "31.0 %" in shown
     assert "4.2 %" in shown
+
+
+def test_the_facts_state_how_far_the_threshold_holds():
+    facts = dict(facts_of(ModelVersion(manifest={"threshold": {"value": 0.8, "steps": 5}})))
+    assert facts["first-error threshold"] == "0.800 in solutions of up to 5 steps, less in longer ones"
+    facts = dict(facts_of(ModelVersion(manifest={"threshold": {"value": 0.5}})))
+    assert facts["first-error threshold"] == "0.500"

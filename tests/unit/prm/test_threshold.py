@@ -6,7 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prm.calibration import fit_threshold, threshold_for_share
+from prm.evaluation import evaluate
+from prm.scores import TraceScore
 from prm.threshold import UNFITTED, Threshold
+from prm.traces import Step, Trace
+from prm.trust import judge
 
 ODDS = 40.0  # of doubt, at most, in the steps of a right solution
 
@@ -76,3 +80,20 @@ def test_the_sentence_states_the_same_limits():
     assert pytest.approx(threshold.at(30)) == 20 / (20 + 30)
     assert UNFITTED.sentence == "A score below 0.5000 counts as an error."
     assert (str(threshold), str(UNFITTED)) == ("0.800 (in up to 5 steps)", "0.500")
+
+
+def test_evaluation_and_answers_judge_by_the_length():
+    """A short and a long right solution, and their wrong twins, at a threshold of .8 in 5 steps and .5 in 20."""
+    traces, scores = [], []
+    for steps, low in ((5, 0.85), (20, 0.6)):
+        for error, p in ((-1, low), (1, low - 0.2)):
+            name = f"{steps}, {error}"
+            mean = [0.95, p, *[0.95] * (steps - 2)]
+            traces.append(Trace(name, name, [Step("s")] * steps, first_error=error))
+            scores.append(TraceScore(name, [[one] for one in mean], mean, [None] * steps, None))
+    by_length = {"threshold": Threshold(0.8, 5), "bootstrap": 0}
+    assert evaluate(traces, scores, **by_length).overall.processbench_f1.value == 1
+    assert evaluate(traces, scores, threshold=Threshold(0.8), bootstrap=0).overall.correct_accuracy.value == 0.5
+    answers = [judge(score, "product", Threshold(0.8, 5), None) for score in scores]
+    assert [one.first_suspicious for one in answers] == [-1, 1, -1, 1]
+    assert [one.threshold for one in answers] == pytest.approx([0.8, 0.8, 0.5, 0.5])
