@@ -176,8 +176,8 @@ def audit(subject: Subject, rng: Random) -> Finding:
             "Chains join solutions of different problems under one statement that asks for all of them; every other "
             "one has a wrong part at a random place and ends there. When problems are resampled a step goes with the "
             "problem it came from; for F1 whole chains are resampled.",
-            "In a chain of L steps, one false alarm spoils the verdict. The threshold falls with L for this reason, but F1 "
-            "may still fall with L although AUROC holds.",
+            "In a chain of L steps, one false alarm spoils the verdict. The threshold falls with L for this reason, "
+            "but F1 may still fall although AUROC holds.",
             "Steps beyond the context are read in windows where the scorer can; else they are not scored, never "
             "guessed, and their chain counts as a miss in F1.",
         ],
