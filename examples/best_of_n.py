@@ -12,7 +12,7 @@ PROBLEMS, N = 150, 8
 
 def main() -> None:
     judge, problems = verifier(), held_out(PROBLEMS)
-    right: dict[str, list[float]] = {"plain": [], "majority": [], "best": [], "weighted": [], "oracle": []}
+    right: dict[str, list[float]] = {"plain": [], "majority": [], "best": [], "vote": [], "oracle": []}
     with policy_server() as url:
         policy = Endpoint(url, "sandbox-weak")
         sampled = policy.sample([Prefix(problem.problem) for problem in problems], n=N, seed=1)
@@ -24,8 +24,8 @@ def main() -> None:
         commonest = given.most_common(1)[0][0] if given else None
         right["plain"].append(sum(graded) / N)
         right["majority"].append(commonest == problem.reference_answer)
-        for name, weighted in (("best", False), ("weighted", True)):
-            chosen = choose(candidates, by="product", weighted=weighted, answer_of=final_answer)
+        for name, vote in (("best", False), ("vote", True)):
+            chosen = choose(candidates, by="product", vote=vote, answer_of=final_answer)
             right[name].append(is_right(chosen.steps, problem))
         right["oracle"].append(any(graded))
     print(
@@ -34,11 +34,12 @@ def main() -> None:
     shares("one plain sample", right["plain"])
     shares(f"majority of {N}", right["majority"])
     shares(f"best of {N}", right["best"])
-    shares(f"best of {N}, weighted", right["weighted"])
+    shares(f"vote of {N}, weighted by score", right["vote"])
     shares(f"any of {N} (oracle)", right["oracle"])
     gain(f"best of {N} over plain", right["best"], right["plain"])
     gain(f"best of {N} over majority", right["best"], right["majority"])
-    gain("weighted over majority", right["weighted"], right["majority"])
+    gain("vote over majority", right["vote"], right["majority"])
+    gain(f"vote over best of {N}", right["vote"], right["best"])
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from prm.messages import Message
 
 Aggregate = Literal["product", "min", "mean", "last"]
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
+VOTE_POWER = 3  # 1 lets many doubtful solutions win, 6 few convincing wrong ones (research/probes.md)
 
 
 class StepScore(msgspec.Struct, omit_defaults=True):
@@ -120,6 +121,15 @@ def read_scores(path: Path) -> Iterator[TraceScore]:
 def write_scores(path: Path, scores: Iterable[TraceScore]) -> int:
     """Write scores as JSONL, atomically replacing `path`; returns their number."""
     return write_records(path, scores)
+
+
+def vote_weight(score: float) -> float:
+    """The weight of a solution's vote for its answer, from its score; a negative one marks a solution without.
+
+    With power 1 it is best-of-N weighted (Li et al. 2023), in which many doubtful solutions outvote a sure one. With a
+    large power the highest score alone decides.
+    """
+    return max(score, 0.0) ** VOTE_POWER
 
 
 def aggregate(scores: Sequence[float | None], by: Aggregate = "product") -> float | None:

@@ -100,8 +100,10 @@ def best_of_n_table(report: BestOfN) -> str:
         )
         for point in report.points
     ]
-    largest = report.points[-1].n
-    rows.append((f"{largest}, first of ties", "", "", "", *(short(report.first_of_ties[name]) for name in names)))
+    largest, first = report.points[-1].n, report.first_of_ties
+    rows.append(
+        (f"{largest}, first of ties", "", "", "", *(short(first[name]) if name in first else "" for name in names))
+    )
     note = (
         f"{report.n_candidates} candidates of {report.n_problems} problems, {report.n_unscored} not scored in full, "
         f"{report.n_without_answer} without an answer."

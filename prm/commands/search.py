@@ -63,7 +63,9 @@ def add(commands: Any) -> None:
         "--token-file", type=input_file, help="with a server address: a file that contains an API token"
     )
     verifier.add_argument("--aggregate", choices=AGGREGATES, default="product", help="how step scores are aggregated")
-    parser.add_argument("--weighted", action="store_true", help="choose the answer with the highest sum of scores")
+    parser.add_argument(
+        "--vote", action="store_true", help="solutions vote for their answers, weighted by the cubes of their scores"
+    )
     parser.add_argument("--n", type=at_least(1), default=8, help="best-of-n: solutions per problem")
     parser.add_argument("--width", type=at_least(1), default=4, help="beam: number of beams")
     parser.add_argument("--expansions", type=at_least(1), default=4, help="beam: next steps sampled per beam")
@@ -111,7 +113,7 @@ def _settings(options: argparse.Namespace) -> str:
     """A hash of the options that change the result. The policy's address and the concurrency do not."""
     names = (
         "method", "model", "api", "continuation", "prompt", "temperature", "max_tokens", "steps", "thinking",
-        "verifier", "project", "aggregate", "weighted", "n", "width", "expansions", "most_steps", "token_budget",
+        "verifier", "project", "aggregate", "vote", "n", "width", "expansions", "most_steps", "token_budget",
         "rounds", "tries", "critique", "seed",
     )  # fmt: skip
     return hashlib.sha256(msgspec.json.encode({name: getattr(options, name) for name in names})).hexdigest()[:16]
@@ -151,7 +153,7 @@ def _search(options: argparse.Namespace, policy: "Endpoint", verifier: "Verifier
 
     match options.method:
         case "best-of-n":
-            method: Searching = partial(best_of_n, n=options.n, weighted=options.weighted)
+            method: Searching = partial(best_of_n, n=options.n, vote=options.vote)
         case "beam":
             method = partial(
                 beam_search,
@@ -159,7 +161,7 @@ def _search(options: argparse.Namespace, policy: "Endpoint", verifier: "Verifier
                 expansions=options.expansions,
                 most_steps=options.most_steps,
                 token_budget=options.token_budget,
-                weighted=options.weighted,
+                vote=options.vote,
             )
         case _:
             method = partial(revise, rounds=options.rounds, tries=options.tries, critique=options.critique)

@@ -6,6 +6,8 @@ problems:
 - random: the share of right candidates.
 - oracle: 1 - C(M - c, N) / C(M, N) for c right ones of M (Chen et al. 2021, equation 1).
 - selected: the candidate with the highest score; ties are broken at random.
+- vote: the best candidate for the answer with the highest sum of votes, weighted by score (`prm.scores.vote_weight`).
+  It has no closed form: between 1 and all candidates, it is the mean over SUBSETS random subsets.
 - majority: a random candidate with the most frequent answer; ties are broken at random. Answers are equal by value and
   by algebra (`prm.answers`); a candidate without an answer equals no other.
 
@@ -28,16 +30,22 @@ from prm.errors import DataError
 from prm.evaluation.metrics import Metric, as_metric, draws_of
 from prm.labels import problem_of
 from prm.messages import Message
-from prm.scores import AGGREGATES, TraceScore, aggregate
+from prm.scores import AGGREGATES, TraceScore, aggregate, vote_weight
 from prm.traces import Trace
 
 OUTCOME = "outcome"
+VOTE = "vote"
+SUBSETS = 200
 CHANCE = ("random", "majority", "oracle")
 UNSCORED = float("-inf")
 
 
 class Point(msgspec.Struct, frozen=True):
-    """Shares of problems answered correctly with N candidates each; `selected` by aggregation of step scores."""
+    """Shares of problems answered correctly with N candidates each.
+
+    `selected` is by aggregation of step scores, and by the vote with their product; without step scores, with the
+    outcome score.
+    """
 
     n: int
     random: Metric
@@ -124,6 +132,7 @@ def best_of_n(
         first_of_ties={
             name: sum(pool.right[int(np.argmax(pool.ranks[name][:largest]))] for pool in pools.values()) / len(pools)
             for name in selected
+            if name != VOTE
         },
     )
 
@@ -148,6 +157,31 @@ def expected_selected(worth: Sequence[float], rank: Sequence[float], n: int) -> 
         chance += (comb(left, n) - comb(left - len(group), n)) / comb(len(worth), n) * sum(group) / len(group)
         left -= len(group)
     return chance
+
+
+def expected_voted(
+    worth: Sequence[float], rank: Sequence[float], answers: Sequence[Hashable], sizes: Sequence[int]
+) -> list[float]:
+    """The mean worth of the candidate that the vote of N random candidates chooses, for each N of `sizes`.
+
+    None equals no other answer.
+    """
+    n = len(rank)
+    groups = {answer: number for number, answer in enumerate(dict.fromkeys(answers)) if answer is not None}
+    group = np.array([groups.get(answer, n + place) for place, answer in enumerate(answers)])
+    _, group = np.unique(group, return_inverse=True)
+    weight, ranks = np.array([vote_weight(one) for one in rank]), np.array(rank)
+    order = np.random.default_rng(0).permuted(np.tile(np.arange(n), (SUBSETS, 1)), axis=1)
+    rows = np.arange(SUBSETS)[:, None]
+    chosen = np.empty((len(sizes), SUBSETS), dtype=int)
+    for k, size in enumerate(sizes):
+        subset = order[:, :size]
+        sums = np.zeros((SUBSETS, n))
+        np.add.at(sums, (rows, group[subset]), weight[subset])
+        won = group[subset] == sums.argmax(axis=1)[:, None]
+        chosen[k] = subset[rows[:, 0], np.where(won, ranks[subset], -np.inf).argmax(axis=1)]
+    means: list[float] = np.array(worth, dtype=float)[chosen].mean(axis=1).tolist()
+    return means
 
 
 def expected_oracle(right: Sequence[bool], n: int) -> float:
@@ -201,4 +235,6 @@ def _expected(pool: _Pool, vote: Sequence[Hashable], sizes: Sequence[int]) -> di
         "random": [sum(pool.right) / len(pool.right)] * len(sizes),
         "majority": expected_majority(pool.right, vote, sizes),
         "oracle": [expected_oracle(pool.right, n) for n in sizes],
-    } | {name: [expected_selected(pool.right, rank, n) for n in sizes] for name, rank in pool.ranks.items()}
+        **{name: [expected_selected(pool.right, rank, n) for n in sizes] for name, rank in pool.ranks.items()},
+        VOTE: expected_voted(pool.right, pool.ranks.get("product") or pool.ranks[OUTCOME], vote, sizes),
+    }

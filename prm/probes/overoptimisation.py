@@ -9,13 +9,14 @@ over problems; intervals resample problems.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
-from prm.evaluation.best_of_n import best_of_n, expected_selected
+from prm.answers.process import Grader, equivalence_classes
+from prm.evaluation.best_of_n import VOTE, answer_of, best_of_n, expected_selected, expected_voted
 from prm.evaluation.metrics import Array, Metric, as_metric, draws_of
 from prm.labels import first_error, problem_of
 from prm.scores import AGGREGATES, Aggregate, TraceScore, aggregate
@@ -23,15 +24,19 @@ from prm.traces import Trace
 
 
 class _Pool(NamedTuple):
-    """One problem's candidates: their scores by one rule, and their correctness; `sound` is None if unknown."""
+    """One problem's candidates: their scores by one rule, and their correctness; `sound` is None if unknown.
+
+    `answers` are the classes of equal answers, for a vote; None if the highest score decides.
+    """
 
     ranks: list[float]
     right: list[bool]
     sound: list[bool] | None
+    answers: Sequence[Hashable] | None
 
 
 class Curve(msgspec.Struct, frozen=True):
-    """One aggregation of step scores; the lists run over the sizes N.
+    """One aggregation of step scores, or the vote with their product; the lists run over the sizes N.
 
     `proxy` is the mean score of the chosen solution, `outcome` the share of right answers, `sound` the share without a
     false step (None if unknown), and `fooled` the share of chosen solutions that are wrong and score at least `bar`,
@@ -87,7 +92,10 @@ def overoptimisation(
         random=baseline.points[0].random,
         majority=[point.majority for point in baseline.points],
         oracle=[point.oracle for point in baseline.points],
-        curves={rule: _curve(_pools(traces, scores, rule), sizes, draws) for rule in AGGREGATES},
+        curves={
+            **{rule: _curve(_pools(traces, scores, rule), sizes, draws) for rule in AGGREGATES},
+            VOTE: _curve(_pools(traces, scores, "product", vote=True), sizes, draws),
+        },
     )
 
 
@@ -96,20 +104,28 @@ def divergence(n: int) -> float:
     return float(np.log(n) - (n - 1) / n)
 
 
-def _pools(traces: Sequence[Trace], scores: Sequence[TraceScore], rule: Aggregate) -> list[_Pool]:
+def _pools(
+    traces: Sequence[Trace], scores: Sequence[TraceScore], rule: Aggregate, *, vote: bool = False
+) -> list[_Pool]:
     """Pools in order of their problems' first appearance. A solution with an unscored step ranks last, with 0."""
     by_id = {score.id: score.mean for score in scores}
     members: dict[str, list[Trace]] = defaultdict(list)
     for trace in traces:
         members[problem_of(trace)].append(trace)
+    with Grader() as grader:
+        answers = [
+            equivalence_classes([answer_of(trace) for trace in pool], grader) if vote else None
+            for pool in members.values()
+        ]
     pools = []
-    for pool in members.values():
+    for pool, classes in zip(members.values(), answers, strict=True):
         errors = [first_error(trace) for trace in pool]
         pools.append(
             _Pool(
                 ranks=[0.0 if None in (mean := by_id[t.id]) else aggregate(mean, rule) or 0.0 for t in pool],
                 right=[bool(trace.final_answer_correct) for trace in pool],
                 sound=None if None in errors else [error == -1 for error in errors],
+                answers=classes,
             )
         )
     return pools
@@ -144,8 +160,14 @@ def _curve(pools: Sequence[_Pool], sizes: list[int], draws: Array) -> Curve:
 
 def _means(pools: Sequence[_Pool], worth: Sequence[Sequence[float]], sizes: list[int], draws: Array) -> Array:
     """The mean over problems of the chosen candidate's worth, at each size and in each resample: [draws, sizes]."""
-    expected = [[expected_selected(of, pool.ranks, n) for n in sizes] for pool, of in zip(pools, worth, strict=True)]
+    expected = [_expected(pool, of, sizes) for pool, of in zip(pools, worth, strict=True)]
     return draws @ np.array(expected) / draws.sum(axis=1, keepdims=True)
+
+
+def _expected(pool: _Pool, worth: Sequence[float], sizes: list[int]) -> list[float]:
+    if pool.answers is None:
+        return [expected_selected(worth, pool.ranks, n) for n in sizes]
+    return expected_voted(worth, pool.ranks, pool.answers, sizes)
 
 
 def _metrics(samples: Array) -> list[Metric]:

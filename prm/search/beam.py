@@ -90,7 +90,7 @@ def beam_search(
     most_steps: int = 40,
     token_budget: int | None = None,
     by: Aggregate = "product",
-    weighted: bool = False,
+    vote: bool = False,
     seed: int = 0,
     answer_of: AnswerOf = stated_answer,
 ) -> SearchResult:
@@ -129,7 +129,7 @@ def beam_search(
     if not candidates:
         candidates, spent = _finish_best(policy, verifier, problem, beams, seed, budget)
         cost += spent
-    chosen = choose(candidates, by=by, weighted=weighted, answer_of=answer_of)
+    chosen = choose(candidates, by=by, vote=vote, answer_of=answer_of)
     return result_of(chosen, by=by, answer_of=answer_of, candidates=len(candidates), rounds=rounds, cost=cost)
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from prm.answers import final_answer
 from prm.answers.process import Grader, equivalence_classes
-from prm.scores import Aggregate, aggregate
+from prm.scores import Aggregate, aggregate, vote_weight
 from prm.search.endpoint import Cost, Policy, Prefix, Sampled
 from prm.search.verifiers import Verifier
 from prm.traces import Step, Trace
@@ -52,21 +52,21 @@ class SearchResult(msgspec.Struct, frozen=True):
     cost: Cost
 
 
-def choose(candidates: Sequence[Candidate], *, by: Aggregate, weighted: bool, answer_of: AnswerOf) -> Candidate:
+def choose(candidates: Sequence[Candidate], *, by: Aggregate, vote: bool, answer_of: AnswerOf) -> Candidate:
     """The candidate with the highest score, complete ones first; the earliest of equal ones.
 
-    If weighted, scores are summed over candidates with equal answers (best-of-N weighted, Li et al. 2023, as in Snell
-    et al. 2024, section 5.1), and the best candidate for the answer with the highest sum is chosen.
+    In a vote, each candidate votes for its answer with a weight (`vote_weight`), and the best candidate for the answer
+    with the highest sum is chosen.
     """
     complete = [candidate for candidate in candidates if candidate.complete] or list(candidates)
-    if weighted:
+    if vote:
         sums: dict[object, float] = defaultdict(float)
         with Grader() as grader:
             classes = equivalence_classes([answer_of(candidate.steps) for candidate in complete], grader)
         # A candidate without an answer is a class of its own.
         keys: list[object] = [id(one) if kind is None else kind for one, kind in zip(complete, classes, strict=True)]
         for key, candidate in zip(keys, complete, strict=True):
-            sums[key] += max(0.0, candidate.score(by))
+            sums[key] += vote_weight(candidate.score(by))
         best = max(sums, key=lambda key: sums[key])
         complete = [candidate for key, candidate in zip(keys, complete, strict=True) if key == best]
     return max(complete, key=lambda candidate: candidate.score(by))
@@ -96,14 +96,14 @@ def best_of_n(
     *,
     n: int = 8,
     by: Aggregate = "product",
-    weighted: bool = False,
+    vote: bool = False,
     seed: int = 0,
     answer_of: AnswerOf = stated_answer,
 ) -> SearchResult:
-    """The best of `n` solutions; weighted, of the answer whose solutions have the highest sum of scores."""
+    """The best of `n` solutions; in a vote, the best for the answer that wins it."""
     answers = policy.sample([Prefix(problem)], n=n, seed=seed)
     candidates, cost = score_samples(verifier, problem, (), answers.samples[0])
-    chosen = choose(candidates, by=by, weighted=weighted, answer_of=answer_of)
+    chosen = choose(candidates, by=by, vote=vote, answer_of=answer_of)
     return result_of(chosen, by=by, answer_of=answer_of, candidates=n, rounds=1, cost=answers.cost + cost)
 
 

@@ -40,5 +40,5 @@ def revise(
         answers = policy.sample([Prefix(problem, prefix, critique_text)], n=tries, seed=seed * 1009 + done)
         candidates, verified = score_samples(verifier, problem, prefix, answers.samples[0])
         cost, sampled = cost + answers.cost + verified, sampled + tries
-        best = choose([best, *candidates], by=by, weighted=False, answer_of=answer_of)
+        best = choose([best, *candidates], by=by, vote=False, answer_of=answer_of)
     return result_of(best, by=by, answer_of=answer_of, candidates=sampled, rounds=done, cost=cost)

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from prm.cards.tables import best_of_n_table
 from prm.errors import DataError
-from prm.evaluation.best_of_n import best_of_n, expected_majority, expected_oracle, expected_selected
+from prm.evaluation.best_of_n import best_of_n, expected_majority, expected_oracle, expected_selected, expected_voted
 from prm.formats.benchmark import read_benchmark, read_published
 from prm.scores import TraceScore
+from prm.search.choosing import Candidate, choose
 from prm.traces import Step, Trace
 from tests.real_data import real_data
 
@@ -60,6 +61,25 @@ def test_expectations_are_means_over_every_subset(pool) -> None:
         assert found[n - 1] == pytest.approx(mean(vote(subset) for subset in combinations(voters, n)))
 
 
+@settings(max_examples=40)
+@given(candidates)
+def test_a_vote_is_the_one_that_a_search_holds(pool) -> None:
+    """Of all candidates exactly, of some in the mean over random subsets."""
+    right, rank, answers = (list(column) for column in zip(*pool, strict=True))
+    scores = [(1 + one) / 8 + place / 1000 for place, one in enumerate(rank)]  # without ties
+    said = [Candidate((Step("" if a is None else a),), (p,)) for a, p in zip(answers, scores, strict=True)]
+
+    def chosen(places) -> bool:
+        won = choose([said[place] for place in places], by="product", vote=True, answer_of=lambda s: s[0].text or None)
+        return right[next(place for place in places if said[place] is won)]
+
+    sizes = list(range(1, len(pool) + 1))
+    found = expected_voted(right, scores, answers, sizes)
+    for n in sizes:
+        exact = mean(chosen(places) for places in combinations(range(len(pool)), n))
+        assert found[n - 1] == pytest.approx(exact, abs=1e-9 if n == len(pool) else 0.18)
+
+
 def pool(*rows: tuple[bool, list[float | None], str], problem: str = "p") -> tuple[list[Trace], list[TraceScore]]:
     traces = [
         Trace(f"{problem}{i}", problem, [Step("s"), Step(text)], final_answer_correct=right)
@@ -82,7 +102,7 @@ def test_each_aggregation_ranks_by_its_own_rule() -> None:
     last = result.points[-1]
     assert [point.n for point in result.points] == [1, 2, 3]
     assert {name: metric.value for name, metric in last.selected.items()} == {
-        "product": 1, "min": 0, "mean": 1, "last": 0, "max": 0
+        "product": 1, "min": 0, "mean": 1, "last": 0, "max": 0, "vote": 1
     }  # fmt: skip
     assert (last.random.value, last.majority.value, last.oracle.value) == (pytest.approx(1 / 3), 0, 1)
     assert result.points[0].selected["min"].value == pytest.approx(1 / 3)
@@ -171,7 +191,7 @@ def test_published_outcome_scores_give_rm_at_8_and_maj_at_8_of_their_own_evaluat
     traces, scores = read_benchmark([path]).traces, read_published(path)["pred_score"]
     result = best_of_n(traces, scores, bootstrap=10)
     assert result.points[-1].n == 8
-    assert set(result.points[-1].selected) == {"outcome"}
+    assert set(result.points[-1].selected) == {"outcome", "vote"}
     assert result.first_of_ties["outcome"] == pytest.approx(0.94)
     assert result.points[-1].selected["outcome"].value == pytest.approx(0.94)
     shared = official = 0.0

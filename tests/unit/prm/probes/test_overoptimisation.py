@@ -49,7 +49,7 @@ def values(metrics) -> list[float]:
 
 def test_a_perfect_verifier_reaches_the_oracle_at_every_n_and_never_turns_down():
     found = curves_of(lambda right, rng: 0.5 + right * 0.4)
-    for curve in found.curves.values():
+    for curve in (found.curves[rule] for rule in AGGREGATES):
         assert values(curve.outcome) == pytest.approx(values(found.oracle))
         assert values(curve.sound) == pytest.approx(values(found.oracle))
         assert np.all(np.diff(values(curve.outcome)) >= 0)
@@ -59,7 +59,7 @@ def test_a_perfect_verifier_reaches_the_oracle_at_every_n_and_never_turns_down()
 
 def test_a_verifier_that_prefers_wrong_solutions_is_fooled_more_the_more_it_may_choose_from():
     found = curves_of(lambda right, rng: rng.uniform(0.1, 0.5) + (0 if right else 0.4))
-    for curve in found.curves.values():
+    for curve in (found.curves[rule] for rule in AGGREGATES):
         assert np.all(np.diff(values(curve.proxy)) > 0)
         assert np.all(np.diff(values(curve.outcome)) < 0)
         assert np.all(np.diff(values(curve.fooled)) > 0)
@@ -75,6 +75,16 @@ def test_a_verifier_with_a_few_convincing_wrong_solutions_helps_first_and_harms_
     assert 1 < curve.best_n < 32
     assert curve.lost.low > 0
     assert curve.beta.low > 0
+
+
+def test_a_vote_is_not_fooled_by_a_few_convincing_wrong_solutions():
+    """They score more than the right ones, but name different answers."""
+    found = curves_of(lambda right, rng: rng.uniform(0.5, 0.8) if right else rng.choice([0.9] + [0.1] * 14))
+    vote, best = found.curves["vote"], found.curves["product"]
+    assert vote.outcome[0].value == pytest.approx(best.outcome[0].value, abs=0.03)
+    assert vote.best_n == 32
+    assert vote.outcome[-1].low > best.outcome[-1].high
+    assert vote.fooled[-1].high < best.fooled[-1].low
 
 
 def test_a_verifier_that_does_not_know_gains_nothing():

@@ -1,6 +1,7 @@
 """What every search promises, whatever the policy and the verifier."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -81,24 +82,26 @@ def test_a_solution_without_a_suspicious_step_is_not_revised():
     assert (found.rounds, policy.asked) == (0, [1])
 
 
-def test_weighted_choice_sums_scores_over_equal_answers():
-    """Two that say 1/2 in their own ways (0.5 + 0.4) beat the one that says 3 (0.8)."""
+def test_a_vote_sums_the_cubes_of_scores_over_equal_answers():
+    """Two that say 1/2 in their own ways (0.343 + 0.216) beat the one that says 3 (0.512); scores of 0.4 do not."""
     candidates = [
         Candidate((Step("The answer is 3."),), (0.8,)),
-        Candidate((Step("The answer is 1/2."),), (0.5,)),
-        Candidate((Step("The answer is 0.5"),), (0.4,)),
+        Candidate((Step("The answer is 1/2."),), (0.7,)),
+        Candidate((Step("The answer is 0.5"),), (0.6,)),
     ]
-    best = {w: choose(candidates, by="product", weighted=w, answer_of=stated_answer) for w in (True, False)}
+    best = {vote: choose(candidates, by="product", vote=vote, answer_of=stated_answer) for vote in (True, False)}
     assert best[True] is candidates[1]
     assert best[False] is candidates[0]
+    doubted = [candidates[0], *(replace(one, means=(0.4,)) for one in candidates[1:])]
+    assert choose(doubted, by="product", vote=True, answer_of=stated_answer) is candidates[0]
 
 
 def test_what_was_cut_or_not_scored_is_taken_only_where_there_is_nothing_else():
     cut = Candidate((Step("a"),), (0.9,), complete=False)
     unscored = Candidate((Step("b"), Step("c")), (0.9, None))
     poor = Candidate((Step("d"),), (0.1,))
-    assert choose([cut, unscored, poor], by="product", weighted=False, answer_of=stated_answer) is poor
-    assert choose([cut], by="product", weighted=False, answer_of=stated_answer) is cut
+    assert choose([cut, unscored, poor], by="product", vote=False, answer_of=stated_answer) is poor
+    assert choose([cut], by="product", vote=False, answer_of=stated_answer) is cut
     assert math.isinf(unscored.score("product"))
 
 
