@@ -34,14 +34,14 @@ ROOMLESS = "this test fills a file system of its own, which only root may mount"
 
 
 class Relay:
-    """Passes bytes between clients and the database's socket, and on demand loses the answer to a COMMIT."""
+    """Passes bytes between clients and the database's socket, and on demand loses the answer to a message."""
 
     def __init__(self, folder: Path, behind: Path) -> None:
         self._behind = str(behind / SOCKET)
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(folder / SOCKET))
         self._listener.listen()
-        self.lose_next = False
+        self.lose_next: bytes | None = None  # what the message contains
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
@@ -63,8 +63,8 @@ class Relay:
     def _asked(self, client: socket.socket, server: socket.socket) -> None:
         with suppress(OSError):
             while data := client.recv(65536):
-                if self.lose_next and b"COMMIT" in data:
-                    self.lose_next = False
+                if self.lose_next and self.lose_next in data:
+                    self.lose_next = None
                     _shut(client)  # first, so that the answer finds nobody
                 server.sendall(data)
         _shut(server, socket.SHUT_WR)

@@ -32,6 +32,7 @@ from prm.formats.record import Rejection
 from prm.formats.registry import FORMATS
 from prm.messages import SENTENCES, Message, as_json, from_json
 from prm.splitting import Splitting
+from prm.threshold import Threshold
 from prm.training.costs import DATA_SHEET, DeviceEnergy, PackageEnergy
 from tests.factories import make_comparison
 
@@ -214,7 +215,7 @@ def test_what_an_audit_found(reader: tuple[Client, str], project: Project) -> No
     title, sentence = (from_json(found.messages[name]) for name in ("title", "sentence"))
     findings = [AuditFinding(title, found.verdict, sentence), AuditFinding("An extension's", "ok", "In its words.")]
     version = ModelVersion.objects.get()
-    version.audits = AuditSummary("holdout.jsonl", 40, 30, 20, 200, 1000, 0.5, findings)
+    version.audits = AuditSummary("holdout.jsonl", 40, 30, 20, 200, 1000, Threshold(0.5), findings)
     version.save()
     shown = page(client, f"/p/algebra/models/{version.number}/")
     told = {ENGLISH: ("Length", "cannot tell", "Only 1 error."), GERMAN: ("Länge", "nicht zu sagen", "Nur 1 Fehler.")}
