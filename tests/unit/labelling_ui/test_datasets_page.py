@@ -90,10 +90,16 @@ def test_a_preview_shows_the_contents_and_makes_nothing(manager: Client, project
     assert not Snapshot.objects.exists()
 
 
+def sample_is(solution: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let previews read this solution alone."""
+    monkeypatch.setattr(snapshot_preview, "SAMPLE", 1)
+    monkeypatch.setattr(snapshot_preview.random.Random, "sample", lambda self, ids, k: [solution])
+
+
 def test_a_preview_of_a_sample_is_marked_as_an_estimate(
     manager: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snapshot_preview, "SAMPLE", 1)
+    sample_is(project.annotations.values_list("solution", flat=True)[0], monkeypatch)
     shown = preview(manager, min_annotations=0)
     assert "Estimated from a random sample of 1 of 3 solutions." in shown
     assert "about 3" in shown
@@ -104,8 +110,7 @@ def test_a_preview_of_a_sample_is_marked_as_an_estimate(
 def test_a_sample_without_labels_does_not_count_people(
     manager: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    take_in(project, *(solution(f"unread {n}") for n in range(40)))
-    monkeypatch.setattr(snapshot_preview, "SAMPLE", 1)
+    sample_is(project.solutions.filter(annotations=None).values_list("pk", flat=True)[0], monkeypatch)
     shown = preview(manager, min_annotations=0)
     assert re.search(r"People.*?–</dd>", shown)
     assert "at least 0" not in shown
