@@ -14,7 +14,7 @@ from prm.traces import Trace
 
 Array = NDArray[np.float64]
 GRID = 1000  # thresholds tried
-USUAL = 0.9  # of the solutions: up to their length the threshold is as it was fitted
+USUAL_SHARE = 0.9  # of the solutions; those that are longer than these get a lower threshold
 
 
 def fit_temperature(logits: Array, targets: Array, weights: Array) -> float:
@@ -67,8 +67,8 @@ def fit_threshold_on(traces: Iterable[Trace], scores: Iterable[TraceScore]) -> T
 def fit_threshold(scores: Sequence[Array], first_errors: Sequence[int]) -> Threshold:
     """The threshold with the best harmonic mean of the two ProcessBench accuracies.
 
-    `scores[i]` is p(good) of solution i's steps. The threshold's `steps` are the length that nine
-    in ten solutions do not exceed. Of several best values it is the middle of the longest run, away from its edges.
+    `scores[i]` is p(good) of solution i's steps. The threshold's `steps` are the length that USUAL_SHARE of the
+    solutions do not exceed. Of several best values it is the middle of the longest run, away from its edges.
     """
     erroneous = np.array([error >= 0 for error in first_errors])
     if not erroneous.any() or erroneous.all():
@@ -89,8 +89,8 @@ def threshold_for_share(scores: Sequence[Array], share: float) -> Threshold:
 
 
 def _shortened(scores: Sequence[Array]) -> tuple[int, list[Array]]:
-    """The length of the USUAL share of solutions, and the scores as they count in a solution of that length."""
-    steps = max(1, int(np.quantile([len(p) for p in scores], USUAL)))
+    """The length that USUAL_SHARE of the solutions do not exceed, and the scores as they count at that length."""
+    steps = max(1, int(np.quantile([len(p) for p in scores], USUAL_SHARE)))
     return steps, [Threshold(0.5, steps).shorten(p, len(p)) for p in scores]
 
 

@@ -124,7 +124,7 @@ def write_scores(path: Path, scores: Iterable[TraceScore]) -> int:
 
 
 def vote_weight(score: float) -> float:
-    """The weight of a solution's vote for its answer, from its score; a negative one marks a solution without.
+    """The weight of a solution's vote for its answer, from its score in [0, 1]; 0 if it has none (`-inf`).
 
     With power 1 it is best-of-N weighted (Li et al. 2023), in which many doubtful solutions outvote a sure one. With a
     large power the highest score alone decides.

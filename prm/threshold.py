@@ -41,7 +41,7 @@ class Threshold(msgspec.Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """The rule in words, for software that knows scores alone."""
+        """The rule in words, for software that only has the scores."""
         if self.steps is None:
             return f"A score below {self.value:.4f} counts as an error."
         odds = self.value / (1 - self.value) if self.value < 1 else inf

@@ -280,9 +280,9 @@ class _Keys:
             self._early = [*(by_value[::-1] if self._descending else by_value), *self._parts[1:]]
 
     def read_whole_if_few(self) -> None:
-        """Read all keys of a page's list if there are few, because the database plans badly for few of many rows.
+        """Read all keys, without a limit, if there are few.
 
-        It expects to meet the first fifty early in an index of all rows, and then reads most of that index.
+        With a limit, PostgreSQL expects to find the rows of a page early in an index of all rows, and reads most of it.
         """
         self._reads_few = True
 

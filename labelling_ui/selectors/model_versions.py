@@ -146,7 +146,7 @@ def _limit(threshold: Threshold | None) -> str | None:
     if threshold is None or threshold.steps is None:
         return None if threshold is None else decimal(threshold.value, 3)
     values = {"value": decimal(threshold.value, 3), "n": threshold.steps}
-    return gettext("%(value)s in solutions of up to %(n)s steps, less in longer ones") % values
+    return gettext("%(value)s in solutions of up to %(n)s steps, lower in longer ones") % values
 
 
 def _rounded(value: float | None) -> str | None:

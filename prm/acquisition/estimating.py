@@ -81,8 +81,8 @@ def hajek(values: ArrayLike, inclusion: ArrayLike, *, share: bool = False) -> Es
 def _share_interval(value: float, variance: float, effective: float, unread: float) -> tuple[float, float]:
     """The score interval for as many independent draws as have this variance (Korn & Graubard 1998).
 
-    That number is at most the effective one, because two equal values have no variance. `unread` is the part of the
-    pool that was not drawn; the rest of it is certain.
+    That number is at most the effective one, because two equal values have no variance. `unread` is the share of
+    the pool that was not drawn. The drawn part is certain.
     """
     if unread <= 0:
         return value, value

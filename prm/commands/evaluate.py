@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from prm.formats.benchmark import Benchmark
 
 
-DEFAULT = "nothing: the default is 0.5"
+FITTED_ON_NOTHING = "nothing: the default is 0.5"
 
 
 def add(commands: Any) -> None:
@@ -114,7 +114,7 @@ def _models(options: argparse.Namespace, benchmark: "Benchmark") -> Iterator[_Sc
         return
     for name, scores in read_published(options.scores).items():
         by_id = {score.id: score for score in scores}
-        yield _Scored(name, benchmark, None, UNFITTED, DEFAULT, None, partial(_scores_for, by_id))
+        yield _Scored(name, benchmark, None, UNFITTED, FITTED_ON_NOTHING, None, partial(_scores_for, by_id))
 
 
 def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
@@ -131,7 +131,7 @@ def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
         benchmark = benchmark.left_out_of_training()
         if not benchmark.traces:
             raise DataError(Message("measured_on_training_data", files=" and ".join(benchmark.files), name=name))
-    fitted_on = FITTED_ON[manifest.fitted_on] if manifest else DEFAULT
+    fitted_on = FITTED_ON[manifest.fitted_on] if manifest else FITTED_ON_NOTHING
     return _Scored(
         name=name,
         benchmark=benchmark,

@@ -172,14 +172,14 @@ def expected_voted(
     _, group = np.unique(group, return_inverse=True)
     weight, ranks = np.array([vote_weight(one) for one in rank]), np.array(rank)
     order = np.random.default_rng(0).permuted(np.tile(np.arange(n), (SUBSETS, 1)), axis=1)
-    rows = np.arange(SUBSETS)[:, None]
+    row = np.arange(SUBSETS)
     chosen = np.empty((len(sizes), SUBSETS), dtype=int)
     for k, size in enumerate(sizes):
         subset = order[:, :size]
         sums = np.zeros((SUBSETS, n))
-        np.add.at(sums, (rows, group[subset]), weight[subset])
+        np.add.at(sums, (row[:, None], group[subset]), weight[subset])
         won = group[subset] == sums.argmax(axis=1)[:, None]
-        chosen[k] = subset[rows[:, 0], np.where(won, ranks[subset], -np.inf).argmax(axis=1)]
+        chosen[k] = subset[row, np.where(won, ranks[subset], -np.inf).argmax(axis=1)]
     means: list[float] = np.array(worth, dtype=float)[chosen].mean(axis=1).tolist()
     return means
 

@@ -45,8 +45,8 @@ def count_labels(batches: Iterable[LabelBatch]) -> dict[int, int]:
         of_owner, project=OuterRef("project"), submitted_at__range=(OuterRef("since"), OuterRef("until"))
     )
     counted = labels.order_by().values("project").annotate(n=Count("pk")).values("n")
-    of = LabelBatch.objects.filter(pk__in=[batch.pk for batch in batches])
-    return dict(of.values_list("pk", Coalesce(Subquery(counted), 0)))
+    stored = LabelBatch.objects.filter(pk__in=[batch.pk for batch in batches])
+    return dict(stored.values_list("pk", Coalesce(Subquery(counted), 0)))
 
 
 def waits_for_decision(project: Project) -> bool:

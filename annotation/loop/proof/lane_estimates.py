@@ -76,7 +76,7 @@ def _of_lane(generation: Generation, lane: str) -> LaneEstimates | None:
 def _mean(
     labelled: Sequence[Labelled], value_of: Callable[[Labelled], float | None], *, share: bool = False
 ) -> Estimate | None:
-    """The estimated mean over all solutions that could have been drawn, with the interval of a `share` if it is one."""
+    """The estimated mean over all solutions that could have been drawn; with `share`, the values are in [0, 1]."""
     known = [(value, label.inclusion) for label in labelled if (value := value_of(label)) is not None]
     return hajek(*zip(*known, strict=True), share=share) if known else None
 

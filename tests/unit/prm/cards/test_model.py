@@ -10,11 +10,13 @@ from prm.__main__ import main
 from prm.cards import About, model_card
 from prm.cards.model import Audit
 from prm.config import TrainConfig
-from prm.evaluation.evaluation import measure
+from prm.evaluation.evaluation import Evaluation, measure
 from prm.files import write_json
 from prm.formats.benchmark import Benchmark
 from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE, Counts, Manifest, Provenance, file_sha256
+from prm.scores import TraceScore
 from prm.threshold import Threshold
+from prm.traces import Trace
 from tests.unit.prm.evaluation.hand_made import HAND_MADE, score, trace
 
 PROVENANCE = Provenance(
@@ -110,20 +112,18 @@ def test_what_was_tested_stands_with_file_date_and_weakness() -> None:
     assert "not audited" not in card
 
 
+def measured(traces: list[Trace], scores: list[TraceScore], *, bootstrap: int) -> Evaluation:
+    benchmark = Benchmark("ours", "steps", {}, traces, "pool")
+    return measure(benchmark, scores, model="m", threshold=Threshold(0.5), fitted_on="", bootstrap=bootstrap)
+
+
 def test_the_worst_slice_is_named_where_it_is_large_enough() -> None:
     pairs = []
     for domain, p in {"easy": 0.1, "hard": 0.9}.items():
         pairs += [(trace(f"{domain}{i}", 1, 0, domain), score(f"{domain}{i}", p)) for i in range(8)]
         pairs += [(trace(f"{domain}-{i}", 1, -1, domain), score(f"{domain}-{i}", 0.9)) for i in range(8)]
     traces, scores = map(list, zip(*pairs, strict=True))
-    found = measure(
-        Benchmark("ours", "steps", {}, traces, "pool"),
-        scores,
-        model="m",
-        threshold=Threshold(0.5),
-        fitted_on="",
-        bootstrap=0,
-    )
+    found = measured(traces, scores, bootstrap=0)
     assert "- ours: By domain the lowest ProcessBench F1 is .000: hard, 16 solutions." in model_card(
         manifest(), evaluations=[found]
     )
@@ -132,14 +132,7 @@ def test_the_worst_slice_is_named_where_it_is_large_enough() -> None:
 def test_a_model_that_a_baseline_matches_is_said_to_be_no_better() -> None:
     traces = [trace(str(i), 2, 1) for i in range(6)]
     scores = [score(str(i), 0.5, 0.5 - 0.1 * (i % 2)) for i in range(6)]
-    found = measure(
-        Benchmark("ours", "steps", {}, traces, "pool"),
-        scores,
-        model="m",
-        threshold=Threshold(0.5),
-        fitted_on="",
-        bootstrap=20,
-    )
+    found = measured(traces, scores, bootstrap=20)
     assert "is not clearly above that of a step's position alone, 1.000." in model_card(manifest(), evaluations=[found])
 
 

@@ -30,6 +30,17 @@ def all_good(lease):
     return Submission(submission_id=ID, solution=lease.solution_id, finish_reason="solution", path=path)
 
 
+def outcome_of(person, submission):
+    """ "kept", or the code of the conflict. For a thread, which closes its connection."""
+    try:
+        service.submit_annotation(by=person.user, project=person.project, submission=submission)
+        return "kept"
+    except Conflict as refused:
+        return refused.code
+    finally:
+        connection.close()
+
+
 @pytest.mark.django_db(transaction=True)
 def test_one_is_kept_and_the_other_is_a_conflict(monkeypatch):
     generation = GenerationFactory()
@@ -46,13 +57,7 @@ def test_one_is_kept_and_the_other_is_a_conflict(monkeypatch):
     monkeypatch.setattr(service, "validate_claimed", validate_together)
 
     def send(person, lease):
-        try:
-            service.submit_annotation(by=person.user, project=generation.project, submission=all_good(lease))
-            return "kept"
-        except Conflict as refused:
-            return refused.code
-        finally:
-            connection.close()
+        return outcome_of(person, all_good(lease))
 
     with ThreadPoolExecutor(2) as threads:
         assert sorted(threads.map(send, people, leases)) == ["kept", "submission_conflict"]
@@ -138,14 +143,7 @@ def test_of_two_tabs_that_read_the_same_lease_one_submits_and_the_other_sees_the
     monkeypatch.setattr(service, "validate_claimed", validate_together)
 
     def send(_tab):
-        try:
-            submission = replace(all_good(lease), submission_id=uuid4())
-            service.submit_annotation(by=person.user, project=generation.project, submission=submission)
-            return "kept"
-        except Conflict as refused:
-            return refused.code
-        finally:
-            connection.close()
+        return outcome_of(person, replace(all_good(lease), submission_id=uuid4()))
 
     with ThreadPoolExecutor(2) as threads:
         assert sorted(threads.map(send, range(2))) == ["kept", "revision_conflict"]
