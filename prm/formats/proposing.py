@@ -44,6 +44,7 @@ _TEXTS = ("solution", "response", "model_response", "model_output", "output", "c
 _NUMBERED = re.compile(r"(.*?)[ _-]?(\d{1,4})")
 _LABEL = re.compile(r"label|rating|first_error|mistake|(error|wrong)_(step|index|position)|step_values|annotation")
 _INDEX = re.compile(r"first_error|(error|wrong|mistake)_(step|index|position)")
+_NO_ERROR = ("-1", "n/a", "none", "null", "nan")
 _ANNOTATOR = ("annotator", "annotator_id", "annotator_name", "labeler", "labeller", "labeler_id", "rater", "rater_id",
               "worker", "worker_id", "coder", "labelled_by", "labeled_by", "annotated_by")  # fmt: skip
 _SOURCES: list[tuple[str, SourceKind]] = [
@@ -185,14 +186,16 @@ def _scale(values: Iterable[Any]) -> Scale:
 def _index(table: _Table, column: str, steps: StepsMapping) -> LabelMapping | None:
     """The label in a column of indices; None if a value is neither an index nor a word for no error.
 
-    In a file that begins with right solutions, the first rows have no index. Then the column's name decides.
+    A column with the name of one may have other values, which the import rejects. It may also lack an index, in a file
+    that begins with right solutions.
     """
+    named = bool(_INDEX.search(table.left[column]))
     indices = [_index_of(cell_of(row, column)) for row in table.rows]
-    if not any(isinstance(value, int) and (value >= 0 or _INDEX.search(table.left[column])) for value in indices):
+    if not any(isinstance(value, int) and (value >= 0 or named) for value in indices):
         return None
-    if any(isinstance(value, str) and value not in ("", "-1", "n/a", "none", "null", "nan") for value in indices):
+    if not named and any(isinstance(value, str) and value and value not in _NO_ERROR for value in indices):
         return None
-    none = sorted({str(value) for value in indices if value == -1 or (isinstance(value, str) and value)})
+    none = sorted({str(value) for value in indices if value == -1 or value in _NO_ERROR})
     counts = [_count(row, steps) for row in table.rows]
     from_one = any(value == count > 0 for value, count in zip(indices, counts, strict=True))
     if from_one and 0 in indices:

@@ -266,6 +266,16 @@ def test_a_file_that_begins_with_right_solutions_has_labels_by_the_name_of_its_c
     assert detect(io.BytesIO(content), "rows.jsonl") == ("table" if labelled else "plain")
 
 
+def test_a_wrong_value_in_a_column_of_first_errors_is_rejected_and_the_other_labels_are_read():
+    cells = [1, "x", -1]
+    rows = [{"problem": f"p{n}", "steps": ["a", "b"], "first_error": cell} for n, cell in enumerate(cells)]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    assert detect(io.BytesIO(content), "rows.jsonl") == "table"
+    right, rejected, none = read(content, table.checked(None, table.sample(io.BytesIO(content))))
+    assert [right.annotations[0].first_error, none.annotations[0].first_error] == [1, -1]
+    assert (rejected.line, rejected.field, rejected.reason) == (2, "first_error", "Expected a whole number, got 'x'")
+
+
 def test_a_table_with_labels_of_two_sources_is_proposed_with_both():
     row = {"question": "p", "reasoning_steps": ["a", "b"], "mc_labels": [1, 0], "judge_first_error": 1, "answer": "4"}
     mapping = table.checked(None, table.sample(io.BytesIO(json.dumps(row).encode())))
