@@ -144,6 +144,6 @@ def test_the_page_shows_the_monte_carlo_estimates_and_how_often_they_misled(cham
 
 def test_the_facts_state_how_far_the_threshold_holds():
     facts = dict(facts_of(ModelVersion(manifest={"threshold": {"value": 0.8, "steps": 5}})))
-    assert facts["first-error threshold"] == "0.800 in solutions of up to 5 steps, less in longer ones"
+    assert facts["first-error threshold"] == "0.800 in solutions of up to 5 steps, lower in longer ones"
     facts = dict(facts_of(ModelVersion(manifest={"threshold": {"value": 0.5}})))
     assert facts["first-error threshold"] == "0.500"
