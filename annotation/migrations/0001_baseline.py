@@ -2554,6 +2554,7 @@ class Migration(migrations.Migration):
                 (
                     "annotation",
                     models.ForeignKey(
+                        db_constraint=False,
                         db_index=False,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="path",
@@ -2564,6 +2565,7 @@ class Migration(migrations.Migration):
                     "chosen",
                     models.ForeignKey(
                         blank=True,
+                        db_constraint=False,
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
@@ -2647,6 +2649,7 @@ class Migration(migrations.Migration):
                 (
                     "annotation",
                     models.ForeignKey(
+                        db_constraint=False,
                         db_index=False,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="ratings",
@@ -2656,7 +2659,10 @@ class Migration(migrations.Migration):
                 (
                     "step",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="ratings", to="annotation.step"
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="ratings",
+                        to="annotation.step",
                     ),
                 ),
             ],

@@ -105,9 +105,13 @@ class PathStep(models.Model):
     `chosen` is null for a step that the annotator wrote, at the first error, and after giving up.
     """
 
-    annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="path", db_index=False)
+    annotation = models.ForeignKey(
+        Annotation, on_delete=models.PROTECT, related_name="path", db_index=False, db_constraint=False
+    )
     position = models.PositiveIntegerField()
-    chosen = models.ForeignKey(Step, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    chosen = models.ForeignKey(
+        Step, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_constraint=False
+    )
     own_text = models.TextField(null=True, blank=True)
     dwell_ms = models.PositiveBigIntegerField(null=True, blank=True)
     native = models.JSONField(default=dict, blank=True)
@@ -139,8 +143,10 @@ class StepRating(models.Model):
     `comment`, "" for none.
     """
 
-    annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="ratings", db_index=False)
-    step = models.ForeignKey(Step, on_delete=models.PROTECT, related_name="ratings")
+    annotation = models.ForeignKey(
+        Annotation, on_delete=models.PROTECT, related_name="ratings", db_index=False, db_constraint=False
+    )
+    step = models.ForeignKey(Step, on_delete=models.PROTECT, related_name="ratings", db_constraint=False)
     ordinal = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=12, choices=choices.RATING_STATES)
     rating = models.SmallIntegerField(null=True, blank=True)

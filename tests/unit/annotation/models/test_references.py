@@ -6,8 +6,8 @@ from contextlib import contextmanager
 import pytest
 from django.db import IntegrityError, NotSupportedError, connection, transaction
 
-from annotation.models import ImportJob, Problem, Solution, SolutionWords, Step
-from tests.factories import SolutionFactory, index_words
+from annotation.models import ImportJob, PathStep, Problem, Solution, SolutionWords, Step, StepRating
+from tests.factories import AnnotationFactory, SolutionFactory, index_words
 from tests.waiting import until
 
 NOWHERE = 2**62
@@ -17,12 +17,19 @@ REFERENCES = [
     (Solution, "project_id"),
     (Solution, "import_job_id"),
     (Problem, "project_id"),
+    (PathStep, "annotation_id"),
+    (PathStep, "chosen_id"),
+    (StepRating, "annotation_id"),
+    (StepRating, "step_id"),
 ]
 INSERT = (
     "INSERT INTO annotation_step (solution_id, position, alternative, text, kind) "
     "SELECT solution, position, 0, '', 'reasoning' FROM unnest(%s::bigint[]) solution, generate_series(50, 52) position"
 )
 DELETE = "DELETE FROM annotation_solution WHERE id = %s"
+
+
+ERASING = "SET LOCAL stepmark.erasing = 'on'"  # labels can only change in such a transaction
 
 
 def imported():
@@ -34,11 +41,21 @@ def imported():
     return solution
 
 
+def labelled():
+    """The same with a label."""
+    solution = imported()
+    annotation, step = AnnotationFactory(solution=solution), solution.steps.first()
+    PathStep.objects.create(annotation=annotation, position=0, chosen=step)
+    StepRating.objects.create(annotation=annotation, step=step, state="rated", rating=1)
+    return solution
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize(("model", "field"), REFERENCES)
 def test_a_row_refers_to_a_row_that_exists(model, field):
-    imported()
+    labelled()
     with pytest.raises(IntegrityError, match=f"{field}: there is no row {NOWHERE}"), transaction.atomic():
+        run_all(ERASING)
         model.objects.update(**{field: NOWHERE})
 
 
@@ -69,13 +86,13 @@ def test_an_unknown_job_is_no_reference():
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("model", "field"), REFERENCES)
 def test_what_is_referred_to_is_not_deleted(model, field):
-    solution = imported()
+    solution = labelled()
     parent = model._meta.get_field(field.removesuffix("_id")).related_model._meta.db_table
     row = model.objects.values_list(field, flat=True).first()
     # Other tables may refer to the row, too: only this reference is checked.
     check = f"SET CONSTRAINTS {model._meta.db_table}_{field}_on_delete IMMEDIATE"
     with pytest.raises(IntegrityError, match=f"{model._meta.db_table} still refers to row {row} of {parent}"):
-        run_all(f"DELETE FROM {parent} WHERE id = {row}", check)
+        run_all(ERASING, f"DELETE FROM {parent} WHERE id = {row}", check)
     assert Solution.objects.filter(pk=solution.pk).exists()
 
 
