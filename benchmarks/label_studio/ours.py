@@ -189,9 +189,9 @@ def stepmark(
     secrets = _ask_people(checkout, environment, "people", str(people))
     chosen = [program for program in programs(options) if program.name in PROCESSES]
     with running(
-        {program.name: program.command for program in chosen},
+        {one.name: ["env", *map("=".join, one.environment.items()), *one.command] for one in chosen},
         cwd=checkout,
-        environment=environment | {name: value for one in chosen for name, value in one.environment.items()},
+        environment=environment,
         logs=var / "log",
     ) as processes:
         await_answer(f"{options.address}healthz")
