@@ -12,8 +12,8 @@ import psycopg
 from launch.postgres import Postgres, as_unprivileged, binaries
 
 ABSENT = "this test makes a replica of the embedded server"
-# It waits for a reader whose rows are vacuumed for longer than any read here takes: every test vacuums now and then, and
-# only the one that waits for it wants its read cancelled. It logs every statement.
+# It waits for a reader whose rows are vacuumed for longer than any read here takes: every test vacuums now and then,
+# and only the one that waits for it wants its read cancelled. It logs every statement.
 SETTINGS = "max_standby_streaming_delay = 3s\nlog_statement = all\n"
 
 

@@ -54,8 +54,8 @@ def labelled():
 @pytest.mark.parametrize(("model", "field"), REFERENCES)
 def test_a_row_refers_to_a_row_that_exists(model, field):
     labelled()
+    run_all(ERASING)
     with pytest.raises(IntegrityError, match=f"{field}: there is no row {NOWHERE}"), transaction.atomic():
-        run_all(ERASING)
         model.objects.update(**{field: NOWHERE})
 
 
