@@ -12,8 +12,8 @@ import psycopg
 from launch.postgres import Postgres, as_unprivileged, binaries
 
 ABSENT = "this test makes a replica of the embedded server"
-# It waits for a reader whose rows are vacuumed for longer than any read here takes: every test vacuums now and then,
-# and only the one that waits for it wants its read cancelled. It logs every statement.
+# It waits for a reader of vacuumed rows for longer than any read here takes, because autovacuum runs at any time.
+# Only the test of a cancelled read waits for the end of that. All statements are logged.
 SETTINGS = "max_standby_streaming_delay = 3s\nlog_statement = all\n"
 
 

@@ -1,11 +1,11 @@
--- References of the tables that imports and labels fill. A foreign key is checked by a query for each row, which takes a
--- third of an import's time; these are checked by one query for each statement, and promise the same. A row may only
+-- References of the tables that imports and labels fill. A foreign key is checked by a query for each row, which takes
+-- a third of an import's time; these are checked by one query for each statement, and promise the same. A row may only
 -- refer to a row that exists. Inserting it locks that row (FOR KEY SHARE), so that a concurrent deletion waits and then
 -- fails, or is waited for and makes the insertion fail. A transaction that deletes a row fails at its end if rows still
 -- refer to it.
 --
--- Each reference has functions of its own, because a session then plans their queries once. The plan of an insertion must
--- hold while a table grows from nothing, so it may only look rows up by an index.
+-- Each reference has functions of its own, because a session then plans their queries once. The plan of an insertion
+-- must hold while a table grows from nothing, so it may only look rows up by an index.
 
 DO $do$
 DECLARE
@@ -60,7 +60,8 @@ BEGIN
             FOR EACH STATEMENT EXECUTE FUNCTION NAME_required();
             CREATE CONSTRAINT TRIGGER NAME_on_delete AFTER DELETE OR UPDATE OF id ON PARENT
             DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION NAME_kept()
-        $sql$, 'NAME', reference.name), 'PARENT', reference.parent), 'CHILD', reference.child), 'FIELD', reference.field);
+        $sql$,
+            'NAME', reference.name), 'PARENT', reference.parent), 'CHILD', reference.child), 'FIELD', reference.field);
     END LOOP;
 END
 $do$;

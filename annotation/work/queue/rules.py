@@ -8,7 +8,7 @@ from annotation.models import Annotation, Membership, QueuePolicy, Taker
 
 # All are conditions on `item`, a queue item. A person has had a solution if they have a lease on it: nobody can submit
 # without one, and an adjudicated solution leaves the queue. An expired lease can be renewed. OFFSET 0 makes PostgreSQL
-# look up the lease of each candidate: with statistics of an hour ago, it would read all leases that the person has had.
+# look up the lease of each candidate. With old statistics, it would otherwise read all leases that the person has had.
 FRESH = """NOT EXISTS (
     SELECT FROM annotation_lease mine
     WHERE mine.annotator_id = %(annotator)s AND mine.solution_id = item.solution_id AND mine.state <> 'expired'

@@ -27,8 +27,6 @@ INSERT = (
     "SELECT solution, position, 0, '', 'reasoning' FROM unnest(%s::bigint[]) solution, generate_series(50, 52) position"
 )
 DELETE = "DELETE FROM annotation_solution WHERE id = %s"
-
-
 ERASING = "SET LOCAL stepmark.erasing = 'on'"  # labels can only change in such a transaction
 
 
