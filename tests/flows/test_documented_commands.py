@@ -49,11 +49,12 @@ FILES = {
     "math": "every-split",
     "backbones/smollm2": "tiny",
 }
-SMALLER = {"--problems": "4", "--samples": "4", "--solutions": "3"}
+AT_MOST = {"--problems": 4, "--samples": 4, "--solutions": 3, "--continuations": 1}
 QUICKER = {
     "train": "--config quick.json",
     "simulate": "--config quick.json --functions random --seeds 1 --budgets 8,12 --candidates 20 --bootstrap 20",
     "reproduce": "--functions random --seeds 1 --epochs 1 --bootstrap 20",
+    "audit": "--bootstrap 20 --limit 8",
 }
 
 
@@ -112,12 +113,19 @@ def smaller(command: str, policy_url: str) -> list[str]:
     """The arguments with existing files and less work."""
     words = [FILES.get(word, word) for word in shlex.split(command)]
     given = dict(pairwise(words))
-    for option, value in (SMALLER | {"--endpoint": policy_url, "--model": "sandbox-medium"}).items():
+    for option, most in AT_MOST.items():
+        if given.get(option, "").isdigit():
+            words[words.index(option) + 1] = str(min(int(given[option]), most))
+    for option, value in {"--endpoint": policy_url, "--model": "sandbox-medium"}.items():
         if option in given and (option != "--model" or "--endpoint" in given) and given[option] not in FILES.values():
             words[words.index(option) + 1] = value
     if words[0] == "simulate":  # of two, one in processes of its own
         words += ["--processes", "1"] if "--data" in given else ["--world", "sandbox", "--sizes", "60,40,40"]
-    return [*words, *([] if "--config" in given else QUICKER.get(words[0], "").split())]
+    if "--config" in given:
+        config = Path(given["--config"])
+        config.write_text(json.dumps(json.loads(config.read_text()) | QUICK))
+        return words
+    return [*words, *QUICKER.get(words[0], "").split()]
 
 
 def test_the_launchers_run_a_command_that_the_library_understands(monkeypatch: pytest.MonkeyPatch) -> None:
