@@ -13,7 +13,7 @@ from annotation.loop.model_jobs.jobs import request_audit
 from annotation.loop.rounds import runs
 from annotation.models import ModelJob, TrainingRun
 from tests.factories import UserFactory
-from tests.rounds_world import labelled_project
+from tests.rounds_world import QUICK, labelled_project
 from tests.waiting import until
 
 Run = TrainingRun.State
@@ -58,16 +58,6 @@ def in_mid_training(run):
     return run.points.filter(stage="train").exists() and trainers()
 
 
-def test_cancelling_stops_the_trainer_within_seconds(project, manager):
-    run = runs.request_run(by=manager, project=project)
-    until(lambda: in_mid_training(run))
-    cancel_job(by=manager, job=run)
-    until(lambda: ended(run), seconds=15)
-    assert run.state == Run.CANCELLED
-    assert trainers() == []
-    assert registry.champion_of(project) is None
-
-
 def test_a_killed_gpu_worker_takes_its_trainer_along_and_the_run_goes_on(project, manager, celery_workers):
     run = runs.request_run(by=manager, project=project)
     first = until(lambda: in_mid_training(run))
@@ -85,7 +75,7 @@ def test_a_killed_gpu_worker_takes_its_trainer_along_and_the_run_goes_on(project
     assert project.model_versions.count() == 1
 
 
-def test_a_run_whose_workers_keep_dying_is_failed_with_its_reason_and_another_may_begin(
+def test_a_run_whose_workers_keep_dying_fails_with_its_reason_and_the_next_can_be_cancelled(
     project, manager, celery_workers
 ):
     run = runs.request_run(by=manager, project=project)
@@ -100,10 +90,17 @@ def test_a_run_whose_workers_keep_dying_is_failed_with_its_reason_and_another_ma
     assert "the worker died 3 times" in run.error
     second = runs.request_run(by=manager, project=project)
     assert second.number == 2
+    until(lambda: in_mid_training(second))
     cancel_job(by=manager, job=second)
+    until(lambda: ended(second), seconds=15)
+    assert second.state == Run.CANCELLED
+    assert trainers() == []
+    assert registry.champion_of(project) is None
 
 
 def test_a_round_goes_through_all_queues_and_an_audit_gives_its_worker_to_the_next_at_once(project, manager):
+    project.policy |= {"training": QUICK}
+    project.save()
     first = runs.request_run(by=manager, project=project)
     until(lambda: ended(first))
     assert first.state == Run.DONE, first.error
