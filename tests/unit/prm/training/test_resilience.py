@@ -48,8 +48,21 @@ def base(backbone_folders: dict[str, Path]) -> Path:
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     path = tmp_path / "data.jsonl"
-    write_traces(path, make_traces(30, seed=0) + make_traces(24, seed=1, split="calibration", prefix="c"))
+    write_data(path)
     return path
+
+
+def write_data(path: Path) -> None:
+    write_traces(path, make_traces(30, seed=0) + make_traces(24, seed=1, split="calibration", prefix="c"))
+
+
+@pytest.fixture(scope="module")
+def roomy(tmp_path_factory: pytest.TempPathFactory, backbone_folders: dict[str, Path]) -> tuple[TrainConfig, Path]:
+    """A config and the folder of its run with enough memory."""
+    folder, config = tmp_path_factory.mktemp("roomy"), small(backbone_folders["llama"], lane="full", dropout=0.0)
+    write_data(folder / "data.jsonl")
+    run(folder / "data.jsonl", folder / "out", config)
+    return config, folder / "out"
 
 
 KILLED = """
@@ -145,10 +158,9 @@ def test_learning_rates_rise_and_follow_their_schedule() -> None:
     ids=["cuda", "python", "cpu"],
 )
 def test_memory_that_runs_out_makes_the_parts_smaller_and_the_steps_the_same(
-    error, data, base, tmp_path, monkeypatch
+    error, data, roomy, tmp_path, monkeypatch
 ) -> None:
-    config = small(base, lane="full", dropout=0.0)
-    run(data, tmp_path / "roomy", config)
+    config, with_enough = roomy
     room, read = 500, lanes.TunedLane.features
 
     def features(self: lanes.TunedLane, batch: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -163,7 +175,7 @@ def test_memory_that_runs_out_makes_the_parts_smaller_and_the_steps_the_same(
         "out of memory: each pass of training is now limited to 375 tokens",
     ]
     assert [report.message for report in reports if "out of memory" in report.message] == manifest.notes
-    assert losses(tmp_path / "tight") == pytest.approx(losses(tmp_path / "roomy"), abs=1e-5)
+    assert losses(tmp_path / "tight") == pytest.approx(losses(with_enough), abs=1e-5)
 
 
 def test_memory_that_never_suffices_is_said_clearly(data, base, tmp_path, monkeypatch) -> None:

@@ -81,7 +81,7 @@ def test_invented_foreign_text_is_flagged_from_its_first_step_on(model: ServingM
         "prose": lambda: rng.choice(LEGAL_PROSE),
         "script": lambda: rng.choice(GREEK),
     }[kind]
-    texts = [text_of(sentence(), [sentence() for _ in range(steps)]) for _ in range(30)]
+    texts = [text_of(sentence(), [sentence() for _ in range(steps)]) for _ in range(20)]
     assert flagged_share(model, texts) >= 0.95
 
 
@@ -104,11 +104,11 @@ def test_a_growing_solution_has_the_flag_of_the_whole(model: ServingModel, famil
 @pytest.mark.parametrize("file", ["gsm8k.json", "math.json"])
 def test_real_solutions_of_processbench_are_flagged(model: ServingModel, file: str):
     records = json.loads(real_data(f"processbench/{file}").read_text())
-    assert flagged_share(model, [text_of(one["problem"], one["steps"]) for one in records[:30]]) >= 0.95
+    assert flagged_share(model, [text_of(one["problem"], one["steps"]) for one in records[:20]]) >= 0.95
 
 
 @pytest.mark.parametrize("task", ["logical_deduction", "word_sorting", "multistep_arithmetic"])
 def test_real_solutions_of_big_bench_mistake_are_flagged(model: ServingModel, task: str):
     lines = real_data(f"big-bench-mistake/{task}.jsonl").read_text().splitlines()
-    records = [json.loads(line) for line in lines[:20]]
+    records = [json.loads(line) for line in lines[:10]]
     assert flagged_share(model, [text_of(one["input"], one["steps"]) for one in records]) >= 0.95
