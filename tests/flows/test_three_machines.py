@@ -34,7 +34,7 @@ from tests.processes import free_port, started_with
 from tests.rounds_world import labelled_project
 from tests.waiting import until
 
-RECORDS = 4000
+RECORDS = 2500
 
 
 class Machine:
