@@ -55,7 +55,11 @@ FAMILIES = {
     "cohere": ("CohereConfig", "CohereForCausalLM", {"logit_scale": 0.25}),
     "gpt_neox": ("GPTNeoXConfig", "GPTNeoXForCausalLM", {"attention_dropout": 0.1}),
     "mixtral": ("MixtralConfig", "MixtralForCausalLM", {"num_local_experts": 4, "sliding_window": WINDOW}),
-    "qwen2_moe": ("Qwen2MoeConfig", "Qwen2MoeForCausalLM", {"moe_intermediate_size": 32, **EXPERTS}),
+    "qwen2_moe": (
+        "Qwen2MoeConfig",
+        "Qwen2MoeForCausalLM",
+        {"moe_intermediate_size": 32, "shared_expert_intermediate_size": 32, **EXPERTS},
+    ),
     "qwen3_moe": ("Qwen3MoeConfig", "Qwen3MoeForCausalLM", {"moe_intermediate_size": 32, "head_dim": 16, **EXPERTS}),
     "gpt2": ("GPT2Config", "GPT2LMHeadModel", {}),
 }
