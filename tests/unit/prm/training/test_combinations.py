@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import product
@@ -13,6 +14,7 @@ import msgspec
 import pytest
 import torch
 import torch.multiprocessing as multiprocessing
+import transformers
 from safetensors.torch import load_file
 
 from prm.backbones import load_backbone, prepare_tuning
@@ -93,10 +95,17 @@ def _as_one_of_two(rank: int, data: Path, folder: Path, base: Path, port: int) -
     (folder / f"told-{rank}.json").write_text(json.dumps(told))
 
 
-def test_every_combination_trains_the_plain_model(
-    tmp_path: Path, backbone_folders: dict[str, Path], free_port: int
-) -> None:
-    data, base = tmp_path / "data.jsonl", backbone_folders["llama"]
+@pytest.fixture
+def base(tmp_path: Path, backbone_folders: dict[str, Path]) -> Path:
+    """A Llama of two layers: each layer is traced for itself, which takes most of the time."""
+    folder = tmp_path / "base"
+    shutil.copytree(backbone_folders["llama"], folder)
+    transformers.LlamaForCausalLM.from_pretrained(folder, num_hidden_layers=2).save_pretrained(folder)
+    return folder
+
+
+def test_every_combination_trains_the_plain_model(tmp_path: Path, base: Path, free_port: int) -> None:
+    data = tmp_path / "data.jsonl"
     write_traces(data, make_traces(12, seed=0) + make_traces(8, seed=1, split="calibration", prefix="c"))
     # Forked from one process that has imported what both need, for 5 CPU s.
     multiprocessing.set_forkserver_preload(["prm.training", "transformers.models.llama.modeling_llama"])
