@@ -107,18 +107,24 @@ sys.exit(launch.main(["run"]))
 """
 
 
+@pytest.fixture(scope="module")
+def var(tmp_path_factory):
+    """The data folder: the first start creates its database, for 1.5 CPU s."""
+    return tmp_path_factory.mktemp("interrupted")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="The processes are found through /proc")
 @pytest.mark.parametrize(
     "signals", [[signal.SIGINT], [signal.SIGINT, signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP], [signal.SIGKILL]]
 )
-def test_nothing_is_left_of_a_start_that_is_interrupted(tmp_path, signals):
-    environment = os.environ | {"VAR_DIR": str(tmp_path), "DATABASE_URL": "", "REDIS_URL": ""}
+def test_nothing_is_left_of_a_start_that_is_interrupted(var, signals):
+    environment = os.environ | {"VAR_DIR": str(var), "DATABASE_URL": "", "REDIS_URL": ""}
     with subprocess.Popen(
         [sys.executable, "-c", WAITING], cwd=BASE_DIR, env=environment, stdout=subprocess.PIPE, text=True
     ) as owner:
-        until(lambda: "sleep 600 " in started_with(tmp_path))
+        until(lambda: "sleep 600 " in started_with(var))
         for number in signals:
             owner.send_signal(number)
             time.sleep(0.1)
         assert owner.wait(60) == (-signal.SIGKILL if signal.SIGKILL in signals else 0)
-    until(lambda: started_with(tmp_path) == [])
+    until(lambda: started_with(var) == [])
