@@ -112,7 +112,7 @@ def _script(data: Path, node: int, port: int) -> str:
     here = {
         "/data": str(data),
         "node=0": f"node={node}",
-        "sleep 60": "sleep 1",
+        "sleep 60": "sleep 0.5",
         "--nproc-per-node 8": "--nproc-per-node 1",
     }
     here |= {"10.0.0.1": "127.0.0.1", "29500": str(port)}
