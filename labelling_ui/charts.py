@@ -141,10 +141,11 @@ class Axis:
 
 
 def round_steps(bottom: float, top: float, wanted: int, *, outside: bool = False, least: float = 0.0) -> list[float]:
-    """About `wanted` round values from bottom to top; with `outside`, they enclose both ends."""
+    """About `wanted` round values, in multiples of `least`; with `outside`, they enclose bottom and top."""
     raw = max((top - bottom) / wanted, least)
     size = 10.0 ** math.floor(math.log10(raw))
-    step = next(size * m for m in (1, 2, 2.5, 5, 10) if size * m >= raw * 0.999)
+    steps = (size * m for m in (1, 2, 2.5, 5, 10))
+    step = next(step for step in steps if step >= raw * 0.999 and not (least and step % least))
     first = math.floor(bottom / step + 1e-9) if outside else math.ceil(bottom / step - 1e-9)
     last = math.ceil(top / step - 1e-9) if outside else math.floor(top / step + 1e-9)
     return [round(i * step, 10) for i in range(first, last + 1)]
