@@ -104,13 +104,21 @@ def _parsed(line: int, raw: bytes, parse: Callable[[Any], Record]) -> Record | R
     except msgspec.ValidationError as error:
         field, reason = validation_fault(error)
     except UnicodeDecodeError as error:
-        fault = Message("record_not_utf8", error=error.reason, n=error.start)
-        field, reason = "", fault
+        field, reason = "", _utf8_fault(raw, error)
     except msgspec.DecodeError as error:
         field, reason = "", Message("record_not_json", error=error)
     except RecursionError:
         field, reason = "", Message("record_nested_too_deep")
     return Rejection(line=line, field=field, reason=reason, excerpt=excerpt_of(raw))
+
+
+def _utf8_fault(raw: bytes, error: UnicodeDecodeError) -> Message:
+    """The reason, with the byte of the record: msgspec counts from the start of a string in it."""
+    try:
+        raw.decode()
+    except UnicodeDecodeError as of_the_record:
+        error = of_the_record
+    return Message("record_not_utf8", error=error.reason, n=error.start)
 
 
 def decoded(text: bytes) -> Any:

@@ -65,7 +65,7 @@ def test_lines_keep_their_numbers_over_blank_lines_and_skipped_records():
     ("content", "field", "reason"),
     [
         (b'{"problem": "p", "steps": ["a"]', "", "not valid JSON"),
-        (b'{"problem": "p\xff", "steps": ["a"]}', "", "not UTF-8"),
+        (b'{"problem": "p\xff", "steps": ["a"]}', "", "not UTF-8 text: invalid start byte at byte 14 of the record"),
         (b'{"problem": "p\\u0000", "steps": ["a"]}', "problem", "NUL"),
         (b'{"problem": "p", "steps": ["a"], "x": {"\\u0000": 1}}', "x.\N{REPLACEMENT CHARACTER}", "NUL"),
         (b'{"problem": "p\\ud800", "steps": ["a"]}', "", "not valid JSON"),
