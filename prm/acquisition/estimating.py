@@ -29,14 +29,8 @@ class Estimate(msgspec.Struct, frozen=True):
     effective: float
 
 
-def horvitz_thompson(values: ArrayLike, inclusion: ArrayLike) -> float:
-    """The pool's total: sum of y / pi (Horvitz & Thompson 1952, eq. 5); unbiased whatever the design."""
-    y, pi = _checked(values, inclusion)
-    return float((y / pi).sum())
-
-
 def total_variance(values: ArrayLike, inclusion: ArrayLike) -> float:
-    """Variance of that total for a design of fixed size and high entropy (Hajek 1964, eq. 8.10).
+    """Variance of the total, the sum of y / pi, for a design of fixed size and high entropy (Hajek 1964, eq. 8.10).
 
     n / (n - 1) sum (1 - pi) (y / pi - B)^2 with B the mean of y / pi weighted by 1 - pi; for simple random sampling
     it is the textbook's (1 - n/N) N^2 s^2 / n. It ignores the spatial balance of a sample, so it is conservative.
