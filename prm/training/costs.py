@@ -265,7 +265,8 @@ def _probe(device: torch.device, dtype: torch.dtype, size: int) -> float:
 def _name(device: torch.device) -> str:
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
-    return f"{device.type}, {torch.get_num_threads()} threads"
+    threads = torch.get_num_threads()
+    return f"{device.type}, {threads} thread{'s' if threads > 1 else ''}"
 
 
 def _peak_memory(device: torch.device) -> tuple[int, str]:
