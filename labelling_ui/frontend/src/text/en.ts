@@ -163,7 +163,7 @@ export const en = {
       bad_problem: { missing: "Something is missing", several: "It has no single answer", unreadable: "It cannot be read" },
     } satisfies Record<Stop["kind"], Record<string, string>>,
     own: "Or in your own words",
-    back: "Keep rating",
+    back: "Continue rating",
   },
   skip: {
     title: "Skip this solution? It goes back to the queue for somebody else.",
