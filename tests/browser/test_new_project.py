@@ -94,6 +94,14 @@ def test_a_file_becomes_a_project_and_its_first_label(page: Page, file: Path) ->
     assert Annotation.objects.get().annotator.user.username == "manager"
 
 
+def test_the_browsers_back_button_returns_the_file_with_its_preview(page: Page, file: Path) -> None:
+    page.set_input_files("[name=file]", file)
+    expect(shown(page)).to_contain_text("We multiply.")
+    page.goto("/")
+    page.go_back()
+    expect(shown(page)).to_contain_text("We multiply.")
+
+
 def test_a_pasted_text_is_shown_while_it_is_typed_and_split_as_asked(page: Page) -> None:
     page.get_by_label("Pasted text").check()
     page.get_by_label("A problem, a blank line, and its solution").fill(TEXT)

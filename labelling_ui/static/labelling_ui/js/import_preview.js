@@ -73,6 +73,8 @@
     clearTimeout(typing);
     if (event.target.name === "text") typing = setTimeout(() => void show(event), TYPING_MS);
   });
-  // A page that the browser brings back has its fields, not its preview.
-  if (sourceOf() !== "file" || form.elements.file.files.length) void show({ target: form });
+  // A page that the browser brings back has its fields, not its preview. It restores a chosen file after this script.
+  window.addEventListener("pageshow", () => {
+    if (sourceOf() !== "file" || form.elements.file.files.length) void show({ target: form });
+  });
 })();
