@@ -2509,7 +2509,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("reasoning", "Reasoning"),
                             ("plan", "Plan"),
-                            ("tool_call", "Tool Call"),
+                            ("tool_call", "Tool call"),
                             ("observation", "Observation"),
                             ("edit", "Edit"),
                             ("answer", "Answer"),
@@ -2635,7 +2635,7 @@ class Migration(migrations.Migration):
                 (
                     "state",
                     models.CharField(
-                        choices=[("rated", "Rated"), ("unsure", "Unsure"), ("not_reached", "Not Reached")],
+                        choices=[("rated", "Rated"), ("unsure", "Unsure"), ("not_reached", "Not reached")],
                         max_length=12,
                     ),
                 ),

@@ -85,7 +85,7 @@ SPLITS: Choices = [("pool", _("pool")), ("calibration", _("calibration")), ("hol
 STEP_KINDS: Choices = [
     ("reasoning", _("Reasoning")),
     ("plan", _("Plan")),
-    ("tool_call", _("Tool Call")),
+    ("tool_call", _("Tool call")),
     ("observation", _("Observation")),
     ("edit", _("Edit")),
     ("answer", _("Answer")),
@@ -93,7 +93,7 @@ STEP_KINDS: Choices = [
 RATING_STATES: Choices = [
     ("rated", _("Rated")),
     ("unsure", _("Unsure")),
-    ("not_reached", _("Not Reached")),
+    ("not_reached", _("Not reached")),
 ]
 FINISH_REASONS: Choices = [
     ("solution", _("all steps rated")),

@@ -40,7 +40,7 @@ def test_the_rule_that_automatic_splitting_chose_is_shown(client, project, addre
     page = shown(client, address, content, decomposition="automatic")
     assert "1 solution: at the turns of an agent" in page
     assert "1 solution: at blank lines" in page
-    assert "Tool Call" in page
+    assert "Tool call" in page
     chosen = shown(client, address, content, decomposition="lines")
     assert "1 solution: at" not in chosen
 
