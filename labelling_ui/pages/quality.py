@@ -39,7 +39,7 @@ class SetAsideForm(forms.Form):
     annotator = PersonField(Membership.objects.none(), label=_("Annotator"))
     since = forms.DateTimeField(label=_("From"), widget=forms.DateTimeInput({"type": "datetime-local"}))
     until = forms.DateTimeField(label=_("To"), widget=forms.DateTimeInput({"type": "datetime-local"}))
-    reason = forms.CharField(max_length=500, label=_("Explanation"))
+    reason = forms.CharField(max_length=500, label=_("Reason"))
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
         super().__init__(*args, **named)

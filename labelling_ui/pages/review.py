@@ -50,22 +50,22 @@ def _reasons(solution: Any) -> list[str]:
     return [name for name, holds in reasons if holds]
 
 
-def _first_error_of(label: Annotation) -> str:
-    who = label.annotator.shown_name if label.annotator else label.source.name
-    return f"{who}:{'' if label.first_error is None else label.first_error}"
+def _first_errors(solution: Any) -> str:
+    """Those of the labels, without names, which could influence the reviewer."""
+    return " ".join("unknown" if label.first_error is None else str(label.first_error) for label in solution.words)
 
 
 COLUMNS = [
-    Column("why", _("Explanation"), lambda s: " ".join(_reasons(s)), sort="urgency"),
+    Column("why", _("Reason"), lambda s: " ".join(_reasons(s)), sort="urgency"),
     Opening("problem", _("Problem"), "problem__text"),
     Column("domain", _("Domain"), "problem__domain", sort=True),
-    Column("labels", _("First errors"), lambda s: " ".join(map(_first_error_of, s.words)), term="first_error"),
+    Column("labels", _("First errors"), _first_errors, term="first_error"),
     Number("solution", _("Solution"), "pk", sort=True, link="solution", write=str),
 ]
 SENT_BACK = [
     Opening("problem", _("Problem"), "annotation__solution__problem__text"),
     Column("to", _("To"), "annotation__annotator__user__username"),
-    Column("why", _("Explanation"), "reason"),
+    Column("why", _("Reason"), "reason"),
     When("since", _("Since"), "created_at"),
     Control("take_back", _("Take back")),
 ]
@@ -74,13 +74,7 @@ SENT_BACK = [
 @project_page(*STAFF)
 def review(request: HttpRequest, member: Membership) -> HttpResponseBase:
     project = member.project
-    words = (
-        current_annotations(project)
-        .exclude(annotator=None)
-        .exclude(lane__in=HIDDEN_LANES)
-        .select_related("annotator__user")
-        .order_by("pk")
-    )
+    words = current_annotations(project).exclude(annotator=None).exclude(lane__in=HIDDEN_LANES).order_by("pk")
     reason = _reason(request)
     waiting = waiting_solutions(project)
     rows = to_review(project, reason, waiting=waiting).select_related("problem")

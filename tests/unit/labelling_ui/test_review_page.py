@@ -48,6 +48,15 @@ def test_disagreements_come_first_with_what_each_said(reviewer: Client, split: S
     assert 'aria-current="page">Disputed references <b>1</b>' in only
 
 
+def test_the_list_does_not_say_whose_label_is_whose(reviewer: Client, split: Solution) -> None:
+    names = {label.annotator.user.username for label in split.annotations.exclude(annotator=None)}
+    assert names
+    for address in ("/p/algebra/review/", "/p/algebra/review/?download=csv"):
+        listed = b"".join(reviewer.get(address)).decode()
+        assert str(split.pk) in listed
+        assert not [name for name in names if f"{name}:" in listed]
+
+
 def test_one_button_decides_and_the_next_one_comes(reviewer: Client, split: Solution, project: Project) -> None:
     label = split.annotations.order_by("pk").first()
     posted = form(reviewer, split) | {"accepts": str(label.pk)}
