@@ -247,7 +247,9 @@ def _charts(traffic: list[Traffic], size: Bin) -> list[Chart]:
             doubts,
             help=gettext("The share of solutions where the model abstained, or that differ from its training data."),
             places=places,
-            no_values=gettext("This needs a model with both thresholds. Retrain to get one."),
+            no_values=gettext("No requests yet.")
+            if not any(one.requests for one in traffic)
+            else gettext("The served model has no limits for abstention or domain. Retrain to get them."),
             form=percent,
             top=1.0,
         ),
