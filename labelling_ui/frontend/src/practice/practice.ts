@@ -151,7 +151,7 @@ export class Practice implements Desk {
     const solution = this.round[this.done + 1];
     if (solution === undefined) return;
     const work = this.fetch(solution);
-    work.catch(() => undefined); // whoever opens it is told
+    work.catch(() => undefined); // opening it reports the failure
     this.ahead = { solution, work };
   }
 
@@ -225,7 +225,7 @@ function missed(places: PracticePlace[]): PracticePlace[] {
   return places.filter((place) => place.outcome !== "right");
 }
 
-/** Without a lease, a hint or a version to submit; the solution's id tells tasks apart. */
+/** Without a lease, a hint or a version to submit; tasks differ by the solution's id. */
 function asTask(work: Work): Task {
   return { ...work, lease: { id: work.solution.id, expires_at: "" }, guidelines: 0, hint: null, draft: null };
 }

@@ -1,4 +1,4 @@
-// A file that is dropped anywhere on the page goes into the form's file field, as if it had been chosen there.
+// A file dropped anywhere on the page becomes the value of the form's file field.
 (() => {
   const form = document.querySelector("form[data-preview]");
   const input = form.elements.file;

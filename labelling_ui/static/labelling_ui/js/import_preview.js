@@ -1,6 +1,6 @@
-// Shows what becomes of the data that a form names: a chosen file, a pasted text or an example. It shows it again when
-// the format, the rule of splitting or what a column holds changes. Of a file only the first bytes are sent, of a
-// Parquet file the last ones too. The form works without this script.
+// Previews the data of a form: a chosen file, a pasted text or an example. The preview follows changes of the format,
+// the split rule and the mapping of columns. Only the first bytes of a file are sent, and of a Parquet file the last
+// ones. The form works without this script.
 (() => {
   const HEAD_BYTES = 2 * 1024 * 1024;
   const TYPING_MS = 300;
@@ -37,7 +37,7 @@
     const again = place.querySelectorAll("select, input")[at];
     if (again && again.name === name) {
       again.focus();
-      // What was selected to be typed over must not stay beside what is typed.
+      // Keep the selection, so that typing still replaces it.
       if (Number.isInteger(selectionStart)) again.setSelectionRange(selectionStart, selectionEnd);
     }
     status.textContent = place.querySelector("[data-status]")?.dataset.status ?? "";
@@ -47,7 +47,7 @@
   async function show(event) {
     clearTimeout(typing);
     const mine = ++latest;
-    // What the columns of the data before held says nothing of other data.
+    // A mapping of columns belongs to one data set only.
     const { name, value } = event.target;
     if (beginnings.includes(name) && name !== "text") place.replaceChildren();
     const body = await bodyOf();
@@ -66,7 +66,7 @@
   form.addEventListener("change", (event) => {
     if (!unconcerned.includes(event.target.name)) void show(event);
   });
-  // An answer to what was said before must not replace a field that is being typed in: leaving it asks again.
+  // A late response must not replace a field that is being edited. Leaving the field requests a new preview.
   form.addEventListener("input", (event) => {
     if (unconcerned.includes(event.target.name)) return;
     latest += 1;

@@ -1,7 +1,7 @@
-// Sends chosen files in pieces (tus 1.0) and then the form with their ids. A piece that is cut is sent again; a file
-// that is chosen again after a reload goes on where the server has it. Without this script the form sends them whole.
+// Uploads chosen files in pieces (tus 1.0), then submits the form with their ids. An interrupted piece is retried. A
+// file chosen again after a reload resumes at the server's offset. Without this script the form sends whole files.
 (() => {
-  const PIECE = 8 * 1024 * 1024; // unless the form names another
+  const PIECE = 8 * 1024 * 1024; // unless the form sets another size
   const LONGEST_WAIT = 30;
   const form = document.querySelector("form[data-uploads]");
   const panel = document.getElementById("sending");
@@ -30,7 +30,7 @@
   async function ask(url, options) {
     const answer = await fetch(url, { ...options, headers: { ...headers, ...options.headers }, signal: stopping.signal });
     if (answer.ok) return answer;
-    // What another try may mend is thrown as any lost connection is; a file that is refused stays refused.
+    // Errors that a retry may fix are thrown like a lost connection; a rejected file is final.
     if (answer.status >= 500 && answer.status !== 507) throw new Error(answer.statusText);
     const body = await answer.json().catch(() => ({ message: answer.statusText }));
     if ([409, 423, 460].includes(answer.status)) throw new Error(body.message);
@@ -50,7 +50,7 @@
   }
 
   async function checksum(piece) {
-    if (!crypto.subtle) return {}; // only where the page came over TLS or from this machine
+    if (!crypto.subtle) return {}; // needs TLS or localhost
     const digest = await crypto.subtle.digest("SHA-256", await piece.arrayBuffer());
     return { "Upload-Checksum": `sha256 ${btoa(String.fromCharCode(...new Uint8Array(digest)))}` };
   }
@@ -80,7 +80,7 @@
         wait = 1;
       } catch (error) {
         if (error instanceof Refused || stopping.signal.aborted) throw error;
-        offset = null; // the server knows how far it came
+        offset = null; // ask the server for it
         await pause(wait);
         wait = Math.min(2 * wait, LONGEST_WAIT);
       }

@@ -1,5 +1,5 @@
-// Small comforts of the page of a new project; it works without this script.
-// The template follows the data and the guidelines follow the template, until a person has chosen or changed them.
+// Conveniences of the page of a new project, which works without this script.
+// The data selects the template, and the template the guidelines, until a person chooses or edits them.
 (() => {
   const form = document.querySelector("form.new-project");
   const { guidelines, name, file } = form.elements;
@@ -43,7 +43,7 @@
   });
   form.addEventListener("htmx:afterRequest", ({ detail }) => {
     progress.hidden = true;
-    // The next page is on its way only where the server asked for it.
+    // Only a redirect loads the next page.
     if (!detail.xhr?.getResponseHeader("HX-Redirect")) say(detail.failed ? form.dataset.failed : "");
   });
   document.addEventListener("htmx:afterSwap", () => form.querySelector("#problems [role=alert]")?.focus());

@@ -1,5 +1,5 @@
-// Small comforts of every page; all of them work without this script.
-// Times come from the server in UTC and become the reader's own here.
+// Conveniences of every page; all pages work without this script.
+// Converts the server's UTC times to the reader's zone.
 (() => {
   const now = () => new Date();
   // The page's language as this browser writes it: English alone does not say whether a day has 12 hours or 24.
@@ -22,7 +22,7 @@
     }
   }
 
-  // Where there is no room for columns, a row is a block and each cell says which column it is of (tables.css).
+  // On narrow screens a row is a block, and each cell shows the name of its column (tables.css).
   function nameCells(root) {
     for (const table of root.querySelectorAll(".table > table:not(.stacked, .heat-map)")) {
       const heads = [...(table.tHead?.rows[0]?.cells ?? [])];

@@ -1,4 +1,4 @@
-// Adds empty rows to a list in a form. Without this script there is one more row after each save.
+// Adds empty rows to a list in a form. Without this script, each save adds one.
 for (const part of document.querySelectorAll("[data-rows]")) {
   const total = part.querySelector(`[name="${part.dataset.rows}-TOTAL_FORMS"]`);
   const most = Number(part.querySelector(`[name="${part.dataset.rows}-MAX_NUM_FORMS"]`).value);

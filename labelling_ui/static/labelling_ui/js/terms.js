@@ -1,7 +1,7 @@
 (() => {
-  // What a word means shows beside it, under the pointer or the keyboard, until either leaves or Escape is pressed.
+  // Shows a word's definition while the pointer or the focus is on it, until Escape.
   const tip = Object.assign(document.createElement("div"), { className: "tip", popover: "manual" });
-  tip.setAttribute("aria-hidden", "true"); // the word has it as its description
+  tip.setAttribute("aria-hidden", "true"); // the word's description already has it
   let explained = null;
 
   function explain(word) {

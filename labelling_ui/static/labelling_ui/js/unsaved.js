@@ -1,8 +1,8 @@
-// Asks before a page is left whose form was changed and not saved; says beside the button that it was.
+// Asks before leaving a page with unsaved changes, and shows beside the button that there are some.
 for (const form of document.querySelectorAll("form[data-unsaved]")) {
   const written = () => new URLSearchParams(new FormData(form)).toString();
   const note = form.querySelector("[data-unsaved-note]");
-  const asOpened = form.dataset.unsaved ? null : written(); // what came back refused is saved nowhere
+  const asOpened = form.dataset.unsaved ? null : written(); // a rejected form is not saved
   let sending = false;
   const unsaved = () => !sending && written() !== asOpened;
   const tell = () => (note.hidden = !unsaved());
@@ -11,6 +11,6 @@ for (const form of document.querySelectorAll("form[data-unsaved]")) {
   form.addEventListener("click", () => setTimeout(tell)); // rows are added by a button
   form.addEventListener("submit", () => (sending = true));
   addEventListener("beforeunload", (event) => unsaved() && event.preventDefault());
-  addEventListener("pageshow", () => (sending = false)); // back again, from the browser's memory
+  addEventListener("pageshow", () => (sending = false)); // restored from the back/forward cache
   tell();
 }
