@@ -13,12 +13,19 @@ from prm.files import write_records
 from prm.messages import Message
 from prm.vocabulary import Split
 
+PROSE = ("reasoning", "plan", "answer")  # kinds of steps
+
 
 class Step(msgspec.Struct, omit_defaults=True):
     """One step of a solution; `kind` is reasoning, plan, tool_call, observation, edit or answer."""
 
     text: str
     kind: str = "reasoning"
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether the step is text in words, and neither a tool's nor code."""
+        return self.kind in PROSE and "```" not in self.text
 
 
 class StepLabel(msgspec.Struct, omit_defaults=True):

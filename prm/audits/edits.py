@@ -17,7 +17,6 @@ from prm.sandbox.mistakes import slip
 from prm.traces import Step, Trace
 
 Edit = Callable[[Trace, Random], Trace | None]
-PROSE = ("reasoning", "plan", "answer")
 
 OPENINGS = {
     "So": "Therefore",
@@ -112,7 +111,7 @@ def praise(trace: Trace, rng: Random) -> Trace | None:
 def enumerate_steps(trace: Trace, rng: Random) -> Trace | None:
     """Begin every step of prose with its number: "Step 3: "."""
     steps = [
-        _rewritten(step, f"Step {number}: {step.text}") if is_prose(step) else step
+        _rewritten(step, f"Step {number}: {step.text}") if step.is_prose else step
         for number, step in enumerate(trace.steps, start=1)
     ]
     return without_labels(trace, steps) if steps != trace.steps else None
@@ -151,18 +150,14 @@ def right_prose(trace: Trace) -> list[int]:
     for place, (step, label) in enumerate(zip(trace.steps, step_labels(trace), strict=True)):
         if label is None or label.rating == -1:
             break
-        if label.rating == 1 and is_prose(step):
+        if label.rating == 1 and step.is_prose:
             places.append(place)
     return places
 
 
-def is_prose(step: Step) -> bool:
-    return step.kind in PROSE and "```" not in step.text
-
-
 def _each_prose_step(trace: Trace, change: Callable[[str], str]) -> Trace | None:
     """The trace with its prose changed; None if nothing changes."""
-    steps = [_rewritten(step, change(step.text)) if is_prose(step) else step for step in trace.steps]
+    steps = [_rewritten(step, change(step.text)) if step.is_prose else step for step in trace.steps]
     return without_labels(trace, steps) if steps != trace.steps else None
 
 

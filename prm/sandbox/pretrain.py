@@ -4,8 +4,9 @@
     python -m prm.sandbox.pretrain --begin var/alone --out prm/tiny
 
 The first command trains on single solutions. The second continues on texts of which half the solutions follow one
-another in chains, as long-context training does, so that the backbone can read several problems in one text. The corpus
-contains errors, and its source groups are in no split, so the backbone learns nothing from labelled problems.
+another in chains, as long-context training does, so that the backbone can read several problems in one text. Half of
+these texts are in other words (`prm.sandbox.wordings`). The corpus contains errors, and its source groups are in no
+split, so the backbone learns nothing from labelled problems.
 """
 
 import argparse
@@ -27,15 +28,19 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from prm.encoding import render_step
+from prm.sandbox.wordings import Piece, reword
 from prm.sandbox.world import WORLD_VERSION, WorldConfig, corpus
 from prm.traces import Step
 
 SPECIALS = ("<pad>", "<bos>", "<eos>", "<problem>", "<step>")
+PAD = 0  # the id of "<pad>"; as a target, it is not learned
 CONTEXT = 2048
 TOKENS_A_BATCH = 2048
 FRESH_SEED = 1
 CHAIN_SEED = 2
+REWORDED = 0.5  # of the texts of the second command
 PARTS = (2, 3, 4, 6, 8, 12)  # solutions in a chain; the last chain can have fewer
+Document = tuple[list[int], list[int]]  # the token ids of a text, and each token as a target
 # What a chain says at its beginning, before each problem, and before the first step of each solution. The long audit
 # says something else, so that it measures text that the backbone has not read.
 FRAMES = (
@@ -46,7 +51,6 @@ FRAMES = (
     ("Tasks:\n\n", "- ", ""),
     ("", "Exercise {n}. ", "Exercise {n}: "),
 )
-
 
 READ_AS = {"×": "*", "∗": "*", "⋅": "*", "·": "*", "÷": "/", "∕": "/", "−": "-", "＋": "+"}
 
@@ -77,14 +81,27 @@ def train_tokenizer(texts: Iterator[str], vocab: int) -> PreTrainedTokenizerFast
     )
 
 
-def encode(tokenizer: PreTrainedTokenizerFast, problem: str, steps: list[Step]) -> list[int]:
-    """Token ids of a solution in the format of `prm.encoding`, followed by the end of text."""
+def as_pieces(steps: Iterable[Step]) -> list[list[Piece]]:
+    """The steps as they are; the backbone learns all of their text."""
+    return [[(render_step(step), True)] for step in steps]
+
+
+def encode(tokenizer: PreTrainedTokenizerFast, problem: str, steps: list[list[Piece]]) -> Document:
+    """A solution in the format of `prm.encoding`, followed by the end of text, with at most CONTEXT tokens."""
     bos, eos, problem_end, step_end = (tokenizer.convert_tokens_to_ids(token) for token in SPECIALS[1:])
-    pieces = tokenizer([problem, *(render_step(step) for step in steps)], add_special_tokens=False)["input_ids"]
-    ids = [bos, *pieces[0], problem_end]
-    for piece in pieces[1:]:
-        ids += [*piece, step_end]
-    return [*ids, eos]
+    texts = [problem, *(text for step in steps for text, _ in step)]
+    first, *rest = tokenizer(texts, add_special_tokens=False)["input_ids"]
+    encoded = iter(rest)
+    ids = [bos, *first, problem_end]
+    targets = list(ids)
+    for step in steps:
+        for _, learned in step:
+            piece = next(encoded)
+            ids += piece
+            targets += piece if learned else [PAD] * len(piece)
+        ids.append(step_end)
+        targets.append(step_end)
+    return [*ids, eos][:CONTEXT], [*targets, eos][:CONTEXT]
 
 
 def join_solutions(solutions: Iterable[tuple[str, list[Step]]], rng: Random) -> Iterator[tuple[str, list[Step]]]:
@@ -101,31 +118,32 @@ def join_solutions(solutions: Iterable[tuple[str, list[Step]]], rng: Random) -> 
         yield opening + "\n\n".join(problems), steps
 
 
-def batches(documents: list[list[int]], rng: Random) -> Iterator[torch.Tensor]:
-    """The batches of one epoch: documents of similar length, padded on the right with id 0, [documents, tokens]."""
-    order = sorted(range(len(documents)), key=lambda i: len(documents[i]) + 8 * rng.random())
+def batches(documents: list[Document], rng: Random) -> Iterator[torch.Tensor]:
+    """The batches of one epoch, [ids and targets, documents, tokens]: similar lengths, padded on the right."""
+    order = sorted(range(len(documents)), key=lambda i: len(documents[i][0]) + 8 * rng.random())
     groups: list[list[int]] = [[]]
     for i in order:
-        if (len(groups[-1]) + 1) * len(documents[i]) > TOKENS_A_BATCH:
+        if (len(groups[-1]) + 1) * len(documents[i][0]) > TOKENS_A_BATCH:
             groups.append([])
         groups[-1].append(i)
     rng.shuffle(groups)
     for group in groups:
-        rows = [torch.tensor(documents[i]) for i in group]
-        yield torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=0)
+        rows = [torch.tensor(documents[i]).T for i in group]
+        yield torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD).permute(2, 0, 1)
 
 
-def endless(documents: list[list[int]], rng: Random) -> Iterator[torch.Tensor]:
+def endless(documents: list[Document], rng: Random) -> Iterator[torch.Tensor]:
     """Batches of one epoch after another."""
     while True:
         yield from batches(documents, rng)
 
 
-def token_loss(model: LlamaForCausalLM, ids: torch.Tensor) -> torch.Tensor:
-    """Mean cross-entropy in nats of the next tokens of a padded batch [documents, tokens]."""
+def token_loss(model: LlamaForCausalLM, batch: torch.Tensor) -> torch.Tensor:
+    """Mean cross-entropy in nats of the learned next tokens of a batch [ids and targets, documents, tokens]."""
+    ids, targets = batch
     with torch.autocast("cpu", torch.bfloat16, enabled=model.training):
         logits = model(input_ids=ids, use_cache=False).logits[:, :-1]
-    return torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), ids[:, 1:].flatten(), ignore_index=0)
+    return torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), targets[:, 1:].flatten(), ignore_index=PAD)
 
 
 def make_optimizers(model: LlamaForCausalLM, rate: float) -> list[torch.optim.Optimizer]:
@@ -138,17 +156,17 @@ def make_optimizers(model: LlamaForCausalLM, rate: float) -> list[torch.optim.Op
     ]
 
 
-def perplexity(model: LlamaForCausalLM, documents: list[list[int]]) -> float:
-    """Perplexity per token over documents of token ids."""
+def perplexity(model: LlamaForCausalLM, documents: list[Document]) -> float:
+    """Perplexity per learned token."""
     total, count = 0.0, 0
     with torch.no_grad():
-        for ids in batches(documents, Random(0)):
-            tokens = int((ids[:, 1:] != 0).sum())
-            total, count = total + float(token_loss(model, ids)) * tokens, count + tokens
+        for batch in batches(documents, Random(0)):
+            tokens = int((batch[1, :, 1:] != PAD).sum())
+            total, count = total + float(token_loss(model, batch)) * tokens, count + tokens
     return math.exp(total / count)
 
 
-def fit(model: LlamaForCausalLM, documents: list[list[int]], *, steps: int, rate: float, rng: Random) -> float:
+def fit(model: LlamaForCausalLM, documents: list[Document], *, steps: int, rate: float, rng: Random) -> float:
     """Train for `steps` batches, warming up to `rate` and down to a fiftieth; returns the running mean of the loss."""
     optimizers = make_optimizers(model, rate)
     warm = max(1, steps // 20)
@@ -177,7 +195,7 @@ def pretrain(*, out: Path, steps: int, solutions: int, seed: int = 0, vocab: int
     torch.set_num_threads(1)  # more threads help such a small model little, and are very slow on a busy machine
     traces = list(corpus(WorldConfig(), n=solutions, seed=0))
     tokenizer = train_tokenizer((text for p, s in traces[:5_000] for text in (p, *map(render_step, s))), vocab)
-    documents = [encode(tokenizer, problem, steps) for problem, steps in traces]
+    documents = [encode(tokenizer, problem, as_pieces(steps)) for problem, steps in traces]
     model = LlamaForCausalLM(
         LlamaConfig(
             vocab_size=len(tokenizer), hidden_size=160, intermediate_size=448, num_hidden_layers=5,
@@ -189,13 +207,13 @@ def pretrain(*, out: Path, steps: int, solutions: int, seed: int = 0, vocab: int
     save(model, tokenizer, out)
     training = {
         "seed": seed,
-        "corpus": {"solutions": len(documents), "tokens": sum(map(len, documents)), "seed": 0},
+        "corpus": {"solutions": len(documents), "tokens": count_tokens(documents), "seed": 0},
         "training": {"steps": steps, "tokens_a_batch": TOKENS_A_BATCH, "rate": rate, "loss": round(loss, 4)},
     }
     return write_manifest(out, training)
 
 
-def continue_on_chains(
+def continue_on_texts(
     begin: Path, *, out: Path, steps: int, solutions: int, seed: int = 0, rate: float = 1.5e-3
 ) -> dict:
     """Continue a model of `pretrain` on single solutions and as many in chains; returns the manifest."""
@@ -206,25 +224,36 @@ def continue_on_chains(
     traces = list(corpus(WorldConfig(), n=solutions, seed=CHAIN_SEED))
     alone, joined = traces[: solutions // 2], traces[solutions // 2 :]
     texts = [*alone, *join_solutions(joined, Random(seed))]
-    documents = [encode(tokenizer, problem, steps)[:CONTEXT] for problem, steps in texts]
+    rng = Random(seed)
+    documents = [
+        encode(tokenizer, problem, reword(steps, rng) if rng.random() < REWORDED else as_pieces(steps))
+        for problem, steps in texts
+    ]
     shutil.copytree(begin, out, dirs_exist_ok=True)
     loss = fit(model, documents, steps=steps, rate=rate, rng=Random(seed))
     save_model(model, out)
-    chains = {
-        "solutions": len(traces), "tokens": sum(map(len, documents)), "seed": CHAIN_SEED,
+    continued = {
+        "solutions": len(traces), "tokens": count_tokens(documents), "seed": CHAIN_SEED, "reworded": REWORDED,
         "steps": steps, "rate": rate, "loss": round(loss, 4),
     }  # fmt: skip
     before = json.loads((begin / "manifest.json").read_text())
-    return write_manifest(out, {name: before[name] for name in ("seed", "corpus", "training")} | {"chains": chains})
+    return write_manifest(out, {name: before[name] for name in ("seed", "corpus", "training")} | {"continued": continued})
 
 
-def fresh_documents(tokenizer: PreTrainedTokenizerFast) -> dict[str, list[list[int]]]:
-    """Token ids of fresh solutions, alone and in chains."""
-    alone = list(corpus(WorldConfig(), n=500, seed=FRESH_SEED))
-    texts = {"alone": alone, "in chains": list(join_solutions(alone, Random(FRESH_SEED)))}
-    return {
-        name: [encode(tokenizer, problem, steps)[:CONTEXT] for problem, steps in some] for name, some in texts.items()
+def count_tokens(documents: list[Document]) -> int:
+    return sum(len(ids) for ids, _ in documents)
+
+
+def fresh_documents(tokenizer: PreTrainedTokenizerFast) -> dict[str, list[Document]]:
+    """Fresh solutions, alone, in chains, and in other words."""
+    fresh = list(corpus(WorldConfig(), n=500, seed=FRESH_SEED))
+    rng = Random(FRESH_SEED)
+    texts = {
+        "alone": [(problem, as_pieces(steps)) for problem, steps in fresh],
+        "in chains": [(problem, as_pieces(steps)) for problem, steps in join_solutions(fresh, rng)],
+        "in other words": [(problem, reword(steps, rng)) for problem, steps in fresh],
     }
+    return {name: [encode(tokenizer, *text) for text in some] for name, some in texts.items()}
 
 
 def write_manifest(out: Path, training: dict[str, object]) -> dict:
@@ -263,14 +292,14 @@ def save_model(model: LlamaForCausalLM, out: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--begin", type=Path, help="a model of this command, to continue on chains of solutions")
-    parser.add_argument("--steps", type=int, help="batches; 4,500, and 1,500 with --begin")
-    parser.add_argument("--solutions", type=int, help="of the corpus; 80,000, and 26,000 with --begin")
+    parser.add_argument("--begin", type=Path, help="a model of this command, to continue on chains and other words")
+    parser.add_argument("--steps", type=int, help="batches; 4,500, and 3,000 with --begin")
+    parser.add_argument("--solutions", type=int, help="of the corpus; 80,000, and 40,000 with --begin")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    steps, solutions = (1_500, 26_000) if options.begin else (4_500, 80_000)
+    steps, solutions = (3_000, 40_000) if options.begin else (4_500, 80_000)
     amounts = {"steps": options.steps or steps, "solutions": options.solutions or solutions, "seed": options.seed}
-    run = partial(continue_on_chains, options.begin) if options.begin else pretrain
+    run = partial(continue_on_texts, options.begin) if options.begin else pretrain
     print(json.dumps(run(out=options.out, **amounts)))
 
 

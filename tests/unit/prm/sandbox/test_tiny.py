@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from random import Random
 
 import pytest
 
 import prm
+from prm.encoding import render_step
 from prm.sandbox import WORLD_VERSION
 from prm.traces import Step
 
@@ -67,7 +69,7 @@ def test_fresh_solutions_surprise_it_no_more_than_the_manifest_says(tiny):
     model, tokenizer = tiny
     reached = {name: perplexity(model, documents) for name, documents in fresh_documents(tokenizer).items()}
     bounds = {name: figures["bound"] for name, figures in MANIFEST["perplexity"].items()}
-    assert reached.keys() == bounds.keys() == {"alone", "in chains"}
+    assert reached.keys() == bounds.keys() == {"alone", "in chains", "in other words"}
     assert all(reached[name] < bound for name, bound in bounds.items()), reached
 
 
@@ -88,11 +90,39 @@ def test_a_chain_states_all_problems_and_then_has_all_steps():
 def test_it_reads_the_format_that_training_and_scoring_use(tiny):
     from prm.backbones import load_backbone
     from prm.encoding import encode as encode_traces
-    from prm.sandbox.pretrain import encode
+    from prm.sandbox.pretrain import as_pieces, encode
     from prm.traces import Trace
 
     _, tokenizer = tiny
     steps = [Step("Add 2 and 3."), Step('search("Oslo")', kind="tool_call")]
     backbone = load_backbone("tiny", device="cpu")
     encoded = encode_traces([Trace(id="t", problem="What?", steps=steps)], backbone.tokenizer, backbone.layout, 1024)[0]
-    assert encode(tokenizer, "What?", steps)[:-1] == list(encoded.ids)
+    ids, targets = encode(tokenizer, "What?", as_pieces(steps))
+    assert ids == targets
+    assert ids[:-1] == list(encoded.ids)
+
+
+def test_unrelated_text_is_read_and_not_learned(tiny):
+    from prm.sandbox.pretrain import PAD, encode
+
+    _, tokenizer = tiny
+    ids, targets = encode(tokenizer, "What?", [[("Other words: ", False), ("add 2 and 3.", True)], [("Well.", False)]])
+    plain, _ = encode(tokenizer, "What?", [[("add 2 and 3.", True)], []])
+    assert tokenizer.decode(ids[1:-1]) == "What?<problem>Other words: add 2 and 3.<step>Well.<step>"
+    assert [token for token in targets if token != PAD] == plain
+    assert all(target in (token, PAD) for token, target in zip(ids, targets, strict=True))
+
+
+def test_other_words_keep_the_numbers_of_every_step():
+    from prm.sandbox.wordings import reword
+
+    steps = [Step("So 12 + 7 + 30 = 49."), Step("look(1)", kind="tool_call"), Step("Therefore the answer is 49.")]
+    texts = []
+    for seed in range(300):
+        told = ["".join(text for text, learned in step if learned) for step in reword(steps, Random(seed))]
+        assert render_step(steps[1]) in told
+        numbers = [sorted(re.findall(r"\d+", text)) for text in told]
+        assert ["12", "30", "49", "7"] in numbers
+        assert ["49"] in numbers
+        texts += told
+    assert len(set(texts)) > 30
