@@ -237,7 +237,9 @@ def continue_on_texts(
         "steps": steps, "rate": rate, "loss": round(loss, 4),
     }  # fmt: skip
     before = json.loads((begin / "manifest.json").read_text())
-    return write_manifest(out, {name: before[name] for name in ("seed", "corpus", "training")} | {"continued": continued})
+    return write_manifest(
+        out, {name: before[name] for name in ("seed", "corpus", "training")} | {"continued": continued}
+    )
 
 
 def count_tokens(documents: list[Document]) -> int:
