@@ -195,8 +195,9 @@ def test_why_a_record_was_not_taken(reader: tuple[Client, str], project: Project
         assert isinstance(one, Rejection)
         assert isinstance(one.reason, Message)
         assert in_words_of(language, one.reason) in shown.replace("&#x27;", "'").replace("&quot;", '"')
-    neither = "Expected `steps` or `solution`, got neither"
-    assert {ENGLISH: neither, GERMAN: "Erwartet wird `steps` oder `solution`; beides fehlt"}[language] in shown
+    neither = "Expected at least one step in `steps`, or a `solution`"
+    in_german = "Erwartet wird mindestens ein Schritt in `steps` oder eine `solution`"
+    assert {ENGLISH: neither, GERMAN: in_german}[language] in shown
     assert "as an older release said it" in shown
     reasons = [json.loads(line)["reason"] for line in rejected_lines(job)]
     assert reasons[: len(found)] == [str(one.reason) for one in found]

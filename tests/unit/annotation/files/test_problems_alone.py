@@ -24,7 +24,7 @@ def test_by_default_a_record_without_a_solution_is_refused(import_content):
     job = import_content(LINES)
     assert counts(job) == (1, 0, 2)
     assert {str(in_words(row.reason)) for row in job.rejections.all()} == {
-        "Expected `steps` or `solution`, got neither"
+        "Expected at least one step in `steps`, or a `solution`"
     }
     with pytest.raises(DomainError, match="Choose the column that holds the steps"):
         import_content(CSV, name="a.csv")

@@ -51,7 +51,7 @@ def test_every_format_is_read_as_traces(name: str, tmp_path: Path) -> None:
 def test_a_problem_without_a_solution_is_no_trace(tmp_path: Path, line: dict) -> None:
     path = tmp_path / "data.jsonl"
     path.write_text(json.dumps({"problem": "p", "steps": ["a"]}) + "\n" + json.dumps(line) + "\n")
-    with pytest.raises(DataError, match="line 2, field `steps`: Expected `steps` or `solution`, got neither"):
+    with pytest.raises(DataError, match="line 2, field `steps`: Expected at least one step in `steps`, or"):
         list(read_traces(path))
 
 
