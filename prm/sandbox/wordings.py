@@ -2,7 +2,8 @@
 
 A backbone that has read them is not surprised by a number only because the words before it are new. The unrelated text
 is English prose from Python's own documentation; it is read but not learned. The edits of the gaming audit use other
-words, marks and signs, so the audit measures text that the backbone has not read.
+words, marks and signs, so the audit measures text that the backbone has not read. Swapped operands and repeated steps
+have one form only, and the audit has them too.
 """
 
 import re
