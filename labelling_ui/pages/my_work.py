@@ -1,7 +1,5 @@
 """A person's own work in a project: labels, time, agreement with others, and labels sent back."""
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -20,15 +18,10 @@ TAKEN = 20  # disputes and labels that came back, the latest of each
 
 @project_page(*ANYONE)
 def my_work(request: HttpRequest, member: Membership) -> HttpResponse:
-    return render(request, "labelling_ui/my_work.html", own_page(member))
-
-
-def own_page(member: Membership) -> dict[str, Any]:
-    """The context of the page, which is also an annotator's overview."""
     mine = own_work(member)
     policy = member.project.policies
     practice = practice_set(member)
-    return {
+    context = {
         "mine": mine,
         "least": LEAST,
         "feedback": policy.feedback,
@@ -40,6 +33,7 @@ def own_page(member: Membership) -> dict[str, Any]:
         "disputes": _disputes(member),
         **_sent_back(member),
     }
+    return render(request, "labelling_ui/my_work.html", context)
 
 
 def _by_day(mine: OwnFigures) -> Chart:

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -17,7 +17,6 @@ from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart, sha
 from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import ANYONE, project_page
 from labelling_ui.pages.agreement import Sheet
-from labelling_ui.pages.my_work import own_page
 from labelling_ui.pages.quality import names_of, show_batches
 from labelling_ui.pages.runs import retraining
 from labelling_ui.selectors import attention, progress
@@ -32,7 +31,7 @@ ALARMS = 3
 def overview(request: HttpRequest, member: Membership) -> HttpResponse:
     project = member.project
     if member.role == Membership.Role.ANNOTATOR:
-        return render(request, "labelling_ui/my_work.html", own_page(member))
+        return redirect("my-work", project.slug)
     cached = CachedFigures(request, project)
     versions = list(project.model_versions.order_by("number").defer("manifest"))
     figures = cached("overview", partial(_figures, project))

@@ -29,16 +29,16 @@ class Tab(NamedTuple):
     pages: tuple[str, ...] = ()
 
 
-# Daily work comes first. A group of one page is shown as that page.
+# Daily work comes first. A group of one page is shown as that page, and the only group of a role as its pages.
 GROUPS: list[tuple[Promise, list[Tab]]] = [
-    (_("Overview"), [Tab("project", _("Overview"), ANYONE)]),
+    (_("Overview"), [Tab("project", _("Overview"), STAFF)]),
     (
         _("Labelling"),
         [
             Tab("queue", _("Queue"), STAFF),
             Tab("review", _("Review"), STAFF, ("review-case", "disputes")),
-            Tab("labels", _("Labels"), ANYONE),
             Tab("my-work", _("Your work"), ANYONE),
+            Tab("labels", _("Labels"), ANYONE),
         ],
     ),
     (
@@ -93,8 +93,7 @@ def project_tabs(context: dict[str, Any]) -> dict[str, Any]:
     """The groups, each linked to its first page, and the pages of the open group."""
     member = context["member"]
     here = _tab_of(member, context["request"].resolver_match.url_name)
-    groups = [_group(member, here, label, tabs) for label, tabs in GROUPS]
-    groups = [group for group in groups if group["pages"]]
+    groups = [_group(member, here, label, tabs) for label, tabs in _groups_of(member)]
     return {"groups": groups, "open": next((group for group in groups if group["current"]), None)}
 
 
@@ -104,11 +103,17 @@ def _tab_of(member: Membership, page: str) -> str:
     return next((tab.name for tab in tabs if page in (tab.name, *tab.pages)), "")
 
 
+def _groups_of(member: Membership) -> list[tuple[Promise, list[Tab]]]:
+    """The groups with the pages that the member sees."""
+    groups = [(label, [tab for tab in tabs if member.role in tab.roles]) for label, tabs in GROUPS]
+    groups = [(label, tabs) for label, tabs in groups if tabs]
+    return groups if len(groups) > 1 else [(tab.label, [tab]) for _label, tabs in groups for tab in tabs]
+
+
 def _group(member: Membership, here: str, label: Promise, tabs: list[Tab]) -> dict[str, Any]:
     pages = [
         {"address": reverse(tab.name, args=[member.project.slug]), "label": tab.label, "current": tab.name == here}
         for tab in tabs
-        if member.role in tab.roles
     ]
     alone = len(pages) == 1
     current = any(page["current"] for page in pages)

@@ -94,7 +94,6 @@ STATES = [
     State("project-machine", "/p/algebra/members/{machine}/machine/"),
     State("project-machine-add", "/p/algebra/members/new-machine/"),
     State("project-gold-in-use", "/p/practice/gold/"),
-    State("annotator-overview", "/p/algebra/", "annotator"),
     State("annotator-my-work", "/p/algebra/my-work/", "annotator"),
     State("annotator-labels", "/p/algebra/labels/", "annotator"),
     State("reviewer-review", "/p/algebra/review/", "reviewer"),

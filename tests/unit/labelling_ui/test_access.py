@@ -9,7 +9,7 @@ from annotation.models import ImportJob, Project, TrainingRun
 
 # page: (annotator, reviewer, manager)
 PAGES = {
-    "": (200, 200, 200),
+    "": (302, 200, 200),  # an annotator goes on to their own work
     "labels/": (200, 200, 200),
     "my-work/": (200, 200, 200),
     "practice/": (200, 200, 200),

@@ -177,7 +177,7 @@ def test_people_see_afterwards_which_screening_answers_were_right_where_the_poli
     new = MembershipFactory(project=project)
     client.force_login(new.user)
     work(new, 2, first_error=-1)
-    assert page(client, "").count('id="screening"') == 0, "not before it is decided"
+    assert page(client, "my-work/").count('id="screening"') == 0, "not before it is decided"
     work(new, 1)
-    assert page(client, "").count('id="screening"') == shown
-    assert len(client.get("/p/algebra/").context["screening"]) == 2 * shown
+    assert page(client, "my-work/").count('id="screening"') == shown
+    assert len(client.get("/p/algebra/my-work/").context["screening"]) == 2 * shown

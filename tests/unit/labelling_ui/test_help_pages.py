@@ -94,7 +94,7 @@ def test_gold_goes_to_practice_with_an_explanation_and_is_offered(
         solution=make_solution(project, 100), annotator=None, source=source, first_error=1, finish_reason="found_error"
     )
     client.force_login(people["annotator"])
-    assert "/p/algebra/practice/" not in page(client, "")
+    assert "/p/algebra/practice/" not in page(client, "my-work/")
     client.force_login(people["reviewer"])
     sent = {"annotation": label.pk, "use": "practice", "explanation": "Count again."}
     client.post("/p/algebra/gold/mark/", sent)
@@ -104,7 +104,7 @@ def test_gold_goes_to_practice_with_an_explanation_and_is_offered(
     assert "Count again." in page(client, f"solutions/{label.solution_id}/")
     assert "No gold matches" in page(client, "gold/?state=hidden")
     client.force_login(people["annotator"])
-    assert "/p/algebra/practice/" in page(client, "")
+    assert "/p/algebra/practice/" in page(client, "my-work/")
     assert json.dumps(client.get("/p/algebra/practice/").context["config"]["practice"]) == "true"
 
 
@@ -129,13 +129,13 @@ def test_what_came_back_stands_on_top_with_its_reason_and_leads_to_the_label(
     given = answer(person, claim(person).lease)
     send_back(by=people["reviewer"], annotation=given, reason="Look at step 2 again.")
     client.force_login(people["annotator"])
-    shown = page(client, "")
+    shown = page(client, "my-work/")
     assert "1 label was sent back to you" in shown
     assert "Look at step 2 again." in shown
     assert f"/p/algebra/label/{given.solution_id}/" in shown
     answer(person, given.lease, first_error=-1, based_on=1)
-    assert "sent back to you" not in page(client, "")
-    assert "Look at step 2 again." in page(client, ""), "told among what came back earlier"
+    assert "sent back to you" not in page(client, "my-work/")
+    assert "Look at step 2 again." in page(client, "my-work/"), "told among what came back earlier"
 
 
 def test_a_label_that_came_back_says_where_it_stands_among_them_and_which_is_next(

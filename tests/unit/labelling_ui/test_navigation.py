@@ -1,5 +1,6 @@
 """The groups of a project's pages: each role is shown what it may open, and where it is; and workers that start."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +26,28 @@ def test_what_is_shown_is_what_opens(client: Client, project: Project, people: d
 def test_a_group_leads_to_its_first_page_that_opens_and_one_page_alone_is_no_group(
     client: Client, project: Project, people: dict[str, User]
 ) -> None:
-    client.force_login(people["annotator"])
-    page = client.get("/p/algebra/labels/").content.decode()
-    assert '<a href="/p/algebra/labels/" aria-current="true">Labelling</a>' in page
-    assert '<a href="/p/algebra/labels/" aria-current="page">Labels</a>' in page
-    assert "/p/algebra/queue/" not in page
     client.force_login(people["reviewer"])
+    page = client.get("/p/algebra/labels/").content.decode()
+    assert '<a href="/p/algebra/queue/" aria-current="true">Labelling</a>' in page
+    assert '<a href="/p/algebra/labels/" aria-current="page">Labels</a>' in page
     page = client.get("/p/algebra/solutions/").content.decode()
     assert '<a href="/p/algebra/solutions/" aria-current="page">Solutions</a>' in page
     assert "Data" not in page, "of the data a reviewer sees the solutions alone"
+
+
+def test_an_annotator_has_one_page_of_their_own_in_one_place(
+    client: Client, project: Project, people: dict[str, User]
+) -> None:
+    client.force_login(people["annotator"])
+    response = client.get("/p/algebra/", follow=True)
+    assert response.redirect_chain == [("/p/algebra/my-work/", 302)]
+    page = response.content.decode()
+    assert re.findall(r'<nav class="tabs.*?</nav>', page, re.DOTALL) == [
+        '<nav class="tabs" aria-label="Pages of this project">\n'
+        '  <a href="/p/algebra/my-work/" aria-current="page">Your work</a><a href="/p/algebra/labels/">Labels</a>\n'
+        "</nav>"
+    ]
+    assert re.findall("<h1>.*</h1>", page) == ["<h1>Your work</h1>"]
 
 
 def test_pages_say_so_while_workers_start(
