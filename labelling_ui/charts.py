@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
 
-from labelling_ui.numbers import decimal, short, signed
+from annotation.core.wording import write_number
+from labelling_ui.numbers import decimal, percent, short, signed
 
 
 @dataclass(frozen=True)
@@ -232,10 +233,11 @@ def share_chart(
         base = 0.0
         for part, count in zip(series, counts, strict=True):
             value = count.get(label, 0.0)
-            height = 100 * value / total if total else 0.0
-            if height:
+            share = value / total if total else 0.0
+            height = 100 * share
+            if share:
                 of = _("%(n)s of %(all)s") % {"n": decimal(value), "all": decimal(total)}
-                tooltip = f"{label}: {part.name} {decimal(height)} % ({of})"
+                tooltip = f"{label}: {part.name} {percent(share)} ({of})"
                 bars.append(Mark(part.look, slot * (i + 0.1), base, slot * 0.8, height, title=tooltip))
             base += height
     return Chart(
@@ -380,7 +382,7 @@ def gain_chart(
         bars=bars,
         lines=[Stroke("interval", f"M{across(100 * low):.2f} 5 H{across(100 * high):.2f}")],
         dots=[Mark("interval", across(100 * gain), 95.0, title=signed(100 * gain, 1))],
-        rules=[Tick(across(0.0), ""), Tick(across(-100 * tolerance), f"−{short(100 * tolerance)}")],
+        rules=[Tick(across(0.0), ""), Tick(across(-100 * tolerance), short(-100 * tolerance))],
         header=["", ""],
         rows=[
             [_("gain"), signed(100 * gain, 1)],
@@ -390,6 +392,4 @@ def gain_chart(
 
 
 def _change(value: float) -> str:
-    if not value:
-        return "0"
-    return ("−" if value < 0 else "+") + short(abs(value))
+    return write_number(value, "+.6g") if value else "0"

@@ -2,22 +2,29 @@
 
 from datetime import date
 
-from django.utils.formats import date_format, get_format, number_format
+from django.utils.formats import date_format, get_format
+
+from annotation.core.wording import write_number
 
 
 def decimal(value: float, digits: int = 0) -> str:
     """1234.56 with one digit -> 1,234.6 in English, 1.234,6 in German."""
-    return number_format(f"{value:.{digits}f}", force_grouping=True)
+    return write_number(value, f",.{digits}f")
 
 
 def signed(value: float, digits: int = 0) -> str:
-    """The number with its sign, and a minus instead of a hyphen: +3.1, −3.1."""
-    return ("−" if value < 0 else "+") + decimal(abs(value), digits)
+    """The number with its sign: +3.1, −3.1."""
+    return write_number(value, f"+,.{digits}f")
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """0.4231 -> 42 %."""
+    return write_number(share, f",.{digits}%")
 
 
 def short(value: float, digits: int = 6) -> str:
     """The number with at most `digits` digits and no trailing zeros: 0.25, 3."""
-    return number_format(f"{value:.{digits}g}")
+    return write_number(value, f".{digits}g")
 
 
 def rounded(value: int, digits: int = 2) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 from django.utils.formats import get_format
 from django.utils.translation import gettext, ngettext
 
+from prm import messages
 from prm.messages import SENTENCES, Fields, Message, from_json
 
 
@@ -44,19 +45,19 @@ def _translated(message: Message) -> str:
     return gettext(sentence) if isinstance(sentence, str) else ngettext(*sentence, int(message.values["n"]))
 
 
+def write_number(value: float, form: str) -> str:
+    """The number in a format, with the separators of the active language."""
+    separators = {ord(","): get_format("THOUSAND_SEPARATOR"), ord("."): get_format("DECIMAL_SEPARATOR")}
+    return messages.write_number(value, form).translate(separators)
+
+
 class _ReaderFields(Fields):
     """Formats messages and numbers in the active language."""
 
+    write_number = staticmethod(write_number)
+
     def format_field(self, value: Any, format_spec: str) -> str:
-        if isinstance(value, Message):
-            return in_words(value)
-        text = str(super().format_field(value, format_spec))
-        is_figure = isinstance(value, float) or (isinstance(value, int) and bool(format_spec))
-        return _localised(text) if is_figure else text
+        return in_words(value) if isinstance(value, Message) else super().format_field(value, format_spec)
 
 
 _FIELDS = _ReaderFields()
-
-
-def _localised(number: str) -> str:
-    return number.translate({ord(","): get_format("THOUSAND_SEPARATOR"), ord("."): get_format("DECIMAL_SEPARATOR")})

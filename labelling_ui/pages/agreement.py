@@ -56,7 +56,7 @@ class Shown:
 
 
 def _coefficient(value: float | None) -> str:
-    return NOTHING if value is None else decimal(value, 2).replace("-", "−")
+    return NOTHING if value is None else decimal(value, 2)
 
 
 _COUNTS_ONCE = _("Each unit counts once, so prefer alpha if the number of labels varies.")

@@ -151,7 +151,7 @@ def settings_of(generation: Generation) -> list[tuple[str, str]]:
     if recipe and recipe.max_per_problem is not None:
         settings.append((gettext("limit per problem"), str(recipe.max_per_problem)))
     if recipe and recipe.max_domain_share:
-        settings.append((gettext("limit per domain"), f"{recipe.max_domain_share:.0%}"))
+        settings.append((gettext("limit per domain"), percent(recipe.max_domain_share)))
     if recipe and recipe.cost:
         cost = recipe.cost
         costs = {"fixed": cost.fixed_seconds, "step": cost.seconds_per_step, "char": cost.seconds_per_char * 100}

@@ -7,7 +7,7 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import ModelVersion, RunPoint, RunStage, TrainingRun
-from labelling_ui.numbers import decimal
+from labelling_ui.numbers import decimal, percent
 
 LEAST_SHARE = 0.02  # of a stage, before its remaining time is estimated
 
@@ -99,12 +99,12 @@ def costs_of(version: ModelVersion) -> list[Cost]:
             ),
             Cost(
                 gettext("padding"),
-                f"{decimal(100 * stage['padded_share'], 1)} %",
+                percent(stage["padded_share"], 1),
                 gettext("The share of tokens that only fill up batches."),
             ),
             Cost(
                 gettext("utilisation"),
-                f"{decimal(100 * stage['utilisation'], 1)} %",
+                percent(stage["utilisation"], 1),
                 gettext("The share of the processor’s peak speed that training reaches."),
                 _peak(costs),
             ),

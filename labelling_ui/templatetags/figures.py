@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from annotation.core import wording
 from annotation.models import Annotation, Lane, Membership, choices
-from labelling_ui import words
+from labelling_ui import numbers, words
 from labelling_ui.numbers import decimal, rounded, short, signed
 from prm.acquisition import FUNCTIONS
 
@@ -70,8 +70,7 @@ def money(amount: float | None) -> str:
 
 @register.filter
 def percent(share: float | None, digits: int = 0) -> str:
-    """0.4231 -> 42 %."""
-    return NOTHING if share is None else f"{decimal(share * 100, digits)} %"
+    return NOTHING if share is None else numbers.percent(share, digits)
 
 
 @register.filter

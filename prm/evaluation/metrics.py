@@ -12,6 +12,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from prm.messages import write_number
+
 Array = NDArray[np.floating]
 CELLS = 500_000  # weights held at once, so that they stay in the processor's cache
 
@@ -75,8 +77,8 @@ def short(value: float, *, signed: bool = False) -> str:
 
 
 def percent(metric: Metric) -> str:
-    """ "12%", or "-" if unknown."""
-    return "-" if metric.value is None else f"{metric.value:.0%}"
+    """ "12 %", or "-" if unknown."""
+    return "-" if metric.value is None else write_number(metric.value, ".0%")
 
 
 CALIBRATION_BINS = 10

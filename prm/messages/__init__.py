@@ -33,11 +33,28 @@ class Message(str):
         return from_json, (as_json(self),)
 
 
+SIGNS = str.maketrans({"-": "−", "%": " %"})
+
+
+def write_number(value: float, form: str) -> str:
+    """The number as texts and pages write it, with a minus and a space before the percent sign: −3.1, 68.1 %."""
+    return format(value, form).translate(SIGNS)
+
+
 class Fields(string.Formatter):
-    """Formats a sentence whose fields are plain names."""
+    """Formats a sentence whose fields are plain names.
+
+    Figures are numbers with a format, and fractions. Other integers are written as in a file.
+    """
+
+    write_number = staticmethod(write_number)
 
     def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, str]:
         return kwargs[field_name], field_name
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        is_figure = isinstance(value, float) or (isinstance(value, int) and bool(format_spec))
+        return self.write_number(value, format_spec) if is_figure else str(super().format_field(value, format_spec))
 
 
 ENGLISH = Fields()

@@ -38,7 +38,7 @@ def report(data: Path, scores: Path, *, model: Path | None, threshold: Threshold
 def headline(report: Report) -> Message:
     """The main figures of a report in a sentence."""
     overall = report.overall
-    f1, auroc = _percent(overall.processbench_f1), _percent(overall.step_auroc)
+    f1, auroc = _share(overall.processbench_f1), _share(overall.step_auroc)
     return Message("evaluation_headline", f1=f1, auroc=auroc, n=overall.n_solutions)
 
 
@@ -88,9 +88,9 @@ def write_model_card(version: ModelVersion) -> None:
     storage.publish(model_key(version))
 
 
-def _percent(metric: Metric) -> str:
+def _share(metric: Metric) -> Message:
     if metric.value is None:
-        return "unknown"
+        return Message("measured_share_unknown")
     if metric.low is None or metric.high is None:
-        return f"{metric.value:.1%}"
-    return f"{metric.value:.1%} ({metric.low:.1%} to {metric.high:.1%})"
+        return Message("measured_share_alone", value=metric.value)
+    return Message("measured_share", value=metric.value, low=metric.low, high=metric.high)

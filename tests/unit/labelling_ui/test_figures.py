@@ -58,5 +58,6 @@ def test_each_language_writes_figures_its_own_way() -> None:
         assert figures.count(1234567) == "1.234.567"
         assert figures.duration(252) == "4,2 min"
         assert figures.points(-0.0312) == "−3,1"
+        assert figures.percent(12.3456, 1) == "1.234,6 %"
         assert figures.bar(1, 8, "") == {"percent": 12.5, "label": ""}
         assert "21. Nov 2026, 05:04 UTC" in figures.when(datetime(2026, 11, 21, 5, 4, tzinfo=UTC))

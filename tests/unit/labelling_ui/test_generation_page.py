@@ -42,7 +42,7 @@ def test_it_says_how_each_lane_was_drawn(page: str) -> None:
     for told in ("ranked from 2,000", "at random from 40", "67 %", "0.03 %", "5.00 %", "0.250", "42 s"):
         assert told in page
     for told in (
-        "limit per domain: 50%",
+        "limit per domain: 50 %",
         "8.0 s, plus 1.5 s per step and 5.0 s per 100 characters",
         "1,500",
         "despite an error: 12.5 %",

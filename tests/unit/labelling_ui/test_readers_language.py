@@ -26,6 +26,7 @@ from annotation.models.model_version import AuditFinding, AuditSummary
 from labelling_ui import words
 from labelling_ui.pages.dataset_filters import NAMES
 from labelling_ui.selectors.training import costs_of
+from labelling_ui.templatetags import figures
 from labelling_ui.templatetags.figures import reason_in_words
 from prm.audits.finding import Check, conclude
 from prm.formats.record import Rejection
@@ -90,6 +91,15 @@ def test_why_the_gate_kept_a_model_back(reader: tuple[Client, str], project: Pro
     answer = client.get(f"/api/v1/projects/algebra/jobs/run/{run.pk}/", headers={"Accept-Language": language}).json()
     assert answer["gate"]["sentence"].startswith(told[language])
     assert "messages" not in answer["gate"]
+
+
+@pytest.mark.parametrize("language", [ENGLISH, GERMAN])
+def test_a_sentence_writes_figures_as_pages_do(language: str) -> None:
+    gain = Message("gate_decision", decision="", gain=-3.12, rival="")
+    share = Message("measured_share", value=0.6812, low=0.5, high=0.75)
+    with translation.override(language):
+        assert figures.points(-0.0312) in in_words(gain)
+        assert in_words(share).startswith(f"{figures.percent(0.6812, 1)} ({figures.percent(0.5, 1)} ")
 
 
 def test_what_happened_to_a_model(reader: tuple[Client, str], project: Project) -> None:

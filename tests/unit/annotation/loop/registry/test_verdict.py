@@ -34,7 +34,7 @@ def test_says_why_a_challenger_is_kept_back():
     unsure = verdict(gain=0.01, low=-0.06).sentence
     assert "model 3 keeps serving" in unsure
     assert "2.0 points" in unsure
-    assert "-6.0 points" in unsure
+    assert "−6.0 points" in unsure
     assert "So many holdout labels show a gain of 6.9 points in four of five cases." in unsure
 
 
