@@ -52,6 +52,10 @@ TERMS = {
             "audit ends with a verdict and a finding."
         ),
     ),
+    "audit_log": Term(
+        _("Audit log"),
+        _("The permanent record of who changed what in a project, with the values before and after."),
+    ),
     "auprc": Term(
         _("AUPRC"),
         _(

@@ -3,17 +3,18 @@
 from datetime import UTC, datetime
 from typing import Annotated, ClassVar
 
-import msgspec
+from django.db.models import Q
 from drf_spectacular.utils import extend_schema
 from msgspec import UNSET, Meta, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.boundary import Row, read_query, sent_fields
+from annotation.api.boundary import Row, read_query
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
 from annotation.core.bounds import Id, JSONObject, about
 from annotation.core.membership.access import find_project
+from annotation.labels.list_filters import ListFilter
 from annotation.models import Membership
 
 Moment = Annotated[datetime, Meta(tz=True)]
@@ -34,7 +35,9 @@ class AuditRow(Row):
     after: Annotated[JSONObject, about("The changed fields after.")]
 
 
-class AuditQuery(msgspec.Struct):
+class AuditFilter(ListFilter, kw_only=True):
+    """The changes in a project."""
+
     action: Annotated[str | UnsetType, about("The action.")] = UNSET
     by: Annotated[str | UnsetType, about("A user name.")] = UNSET
     target_type: Annotated[str | UnsetType, about("The kind of object.")] = UNSET
@@ -42,13 +45,19 @@ class AuditQuery(msgspec.Struct):
     since: Annotated[Moment | UnsetType, about("Changes from this time on (ISO 8601).")] = UNSET
     until: Annotated[Moment | UnsetType, about("Changes before this time (ISO 8601).")] = UNSET
 
+    conditions = {
+        "action": lambda action: Q(action=action),
+        "by": lambda name: Q(by__username=name),
+        "target_type": lambda kind: Q(target_type=kind),
+        "target_id": lambda pk: Q(target_id=pk),
+        "since": lambda at: Q(at__gte=at),
+        "until": lambda at: Q(at__lt=at),
+    }
+
     def __post_init__(self) -> None:
         for name in ("since", "until"):
             if isinstance(at := getattr(self, name), datetime):
                 setattr(self, name, _in_utc(at))
-
-
-LOOKUPS = {"by": "by__username", "since": "at__gte", "until": "at__lt"}
 
 
 class Audit(PagedView):
@@ -56,12 +65,12 @@ class Audit(PagedView):
 
     scopes = {"GET": "read"}
 
-    @extend_schema(operation_id="list_audit", parameters=query_of(AuditQuery), responses=Page[AuditRow])
+    @extend_schema(operation_id="list_audit", parameters=query_of(AuditFilter), responses=Page[AuditRow])
     def get(self, request: Request, slug: str) -> Response:
         """The changes in the project, latest first. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        chosen = {LOOKUPS.get(name, name): v for name, v in sent_fields(read_query(request, AuditQuery)).items()}
-        return self.page_of(project.audit_entries.filter(**chosen).select_related("by"), request, AuditRow.of)
+        rows = read_query(request, AuditFilter).narrow(project, project.audit_entries.select_related("by"))
+        return self.page_of(rows, request, AuditRow.of)
 
 
 def _in_utc(at: datetime) -> datetime:

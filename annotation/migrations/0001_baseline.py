@@ -1215,6 +1215,7 @@ class Migration(migrations.Migration):
                     "project",
                     models.ForeignKey(
                         blank=True,
+                        db_index=False,
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="audit_entries",
@@ -1225,7 +1226,11 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name_plural": "audit entries",
                 "ordering": ["-id"],
-                "indexes": [models.Index(fields=["target_type", "target_id"], name="audit_by_target")],
+                "indexes": [
+                    models.Index(fields=["target_type", "target_id"], name="audit_by_target"),
+                    models.Index(fields=["project", "at"], name="audit_by_time"),
+                    models.Index(fields=["project", "action"], name="audit_by_action"),
+                ],
             },
         ),
         migrations.CreateModel(

@@ -77,7 +77,13 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
         ],
     ),
     (_("Members"), [Tab("members", _("Members"), MANAGERS, ("member", "machine", "machine-add"))]),
-    (_("Settings"), [Tab("settings", _("Settings"), MANAGERS, ("settings-page", "webhooks", "webhook"))]),
+    (
+        _("Settings"),
+        [
+            Tab("settings", _("Settings"), MANAGERS, ("settings-page", "webhooks", "webhook")),
+            Tab("audit-log", _("Audit log"), MANAGERS),
+        ],
+    ),
 ]
 
 

@@ -55,7 +55,7 @@ PROJECT = (
     "", "labels/", "solutions/", "queue/", "disputes/", "quality/", "quality/agreement/", "quality/annotators/",
     "quality/sources/", "quality/hints/", "quality/labour/", "quality/agreement-filter/", "gold/", "generations/",
     "runs/", "models/", "serving/", "serving/log/", "jobs/", "answers/", "import/", "sample/", "datasets/", "members/",
-    "learning/", "planner/", "simulations/", "review/", "my-work/",
+    "learning/", "planner/", "simulations/", "review/", "my-work/", "audit/",
 )  # fmt: skip
 SETTINGS = (
     "settings/", "settings/guidelines/", "settings/scheme/", "settings/answers/", "settings/queue/", "settings/labour/",

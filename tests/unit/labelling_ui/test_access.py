@@ -49,6 +49,7 @@ PAGES = {
     "members/0/gold/": (403, 404, 404),
     "members/0/machine/": (403, 403, 404),
     "members/new-machine/": (403, 403, 200),
+    "audit/": (403, 403, 200),
     "settings/": (403, 403, 200),
     "settings/queue/": (403, 403, 200),
     "settings/webhooks/": (403, 403, 200),

@@ -34,7 +34,7 @@ LISTS = (
     "labels/", "solutions/", "queue/", "review/", "gold/", "generations/", "generations/0/", "runs/", "models/",
     "serving/log/", "answers/", "import/", "/imports/{job}/", "sample/", "/samplings/{sampling}/", "judge/",
     "judge/{judging}/", "datasets/", "datasets/schedules/", "members/", "members/{member}/gold/", "learning/",
-    "simulations/",
+    "simulations/", "audit/",
 )  # fmt: skip
 # Behind a heading of the file: what the file says of the same as the page, which has it in words.
 SAID_OTHERWISE = {

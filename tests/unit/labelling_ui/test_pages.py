@@ -44,6 +44,7 @@ MOST_QUERIES = {
     "import/": 10,
     "datasets/": 15,
     "members/": 12,
+    "audit/": 24,
 }
 
 
