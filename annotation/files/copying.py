@@ -7,11 +7,14 @@ from typing import Any
 import msgspec
 from django.db import connection, models
 from psycopg import adapters, sql
+from psycopg.abc import Buffer
 from psycopg.adapt import Dumper
+from psycopg.copy import LibpqWriter
 from psycopg.pq import Format
 from psycopg.types.json import set_json_dumps
 
 from annotation.core.solution_search import WordVector
+from annotation.files.reading_ahead import while_waiting
 
 Model = type[models.Model]
 
@@ -89,13 +92,26 @@ def _copy(model: Model, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
         sql.Identifier(model._meta.db_table),
         sql.SQL(", ").join([sql.Identifier(str(field.column)) for field in fields]),
     )
-    with connection.cursor() as cursor:
+    with connection.cursor() as wrapped:
+        cursor = wrapped.cursor  # Django's own `copy` takes no writer
         cursor.adapters.register_dumper(WordVector, _VectorDumper)
         set_json_dumps(_encode, cursor)
-        with connection.wrap_database_errors, cursor.copy(statement) as copy:
+        with connection.wrap_database_errors, cursor.copy(statement, writer=_Writer(cursor)) as copy:
             copy.set_types([str(field.rel_db_type(connection)).partition("(")[0] for field in fields])
             for row in rows:
                 copy.write_row(row)
+
+
+class _Writer(LibpqWriter):
+    """Sends rows; meanwhile a thread can read ahead."""
+
+    def write(self, data: Buffer) -> None:
+        with while_waiting():
+            super().write(data)
+
+    def finish(self, exc: BaseException | None = None) -> None:
+        with while_waiting():
+            super().finish(exc)
 
 
 class _VectorDumper(Dumper):

@@ -13,10 +13,11 @@ from django.db import DataError, IntegrityError, connection, transaction
 from annotation.core.collecting import collecting_seldom
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import raise_if_cancelled, run_job, save_progress
-from annotation.files.chunks import Chunk, chunks, read_ahead
+from annotation.files.chunks import Chunk, chunks
 from annotation.files.identity import Identified, identify
 from annotation.files.joining import join_labels
 from annotation.files.opening import open_content
+from annotation.files.reading_ahead import read_ahead
 from annotation.files.rejections import Original, originals, store_rejections
 from annotation.files.store import Counts, store_identified
 from annotation.files.warnings import add_warnings, uneven_splits
