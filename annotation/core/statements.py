@@ -6,8 +6,9 @@ stay prepared.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 import psycopg
@@ -17,6 +18,7 @@ from psycopg.rows import RowFactory, namedtuple_row, tuple_row
 from psycopg.types.numeric import Int8
 
 M = TypeVar("M", bound=models.Model)
+PARAMETER = re.compile(r"%\((\w+)\)s")
 
 # A part of a SELECT, after which the commit of the transaction does not wait for the disk.
 WITHOUT_FLUSH = "set_config('synchronous_commit', 'off', true)"
@@ -42,11 +44,22 @@ def fetch_named(statement: str, values: Mapping[str, Any], *, binary: bool = Fal
 def _fetch(statement: str, values: Mapping[str, Any], row_factory: RowFactory[Any], binary: bool) -> list[Any]:
     database = connections[DEFAULT_DB_ALIAS]  # each attribute of `connection` would look it up
     database.ensure_connection()
-    typed = {name: _of_one_type(value) for name, value in values.items()}
-    with database.wrap_database_errors, psycopg.Cursor(database.connection, row_factory=row_factory) as cursor:
-        cursor.execute(statement.encode(), typed, prepare=True, binary=binary)
+    numbered, names = _numbered(statement)
+    typed = [_of_one_type(values[name]) for name in names]
+    with database.wrap_database_errors, psycopg.RawCursor(database.connection, row_factory=row_factory) as cursor:
+        cursor.execute(numbered, typed, prepare=True, binary=binary)
         result = cursor.pgresult
         return cursor.fetchall() if result and result.nfields else []
+
+
+@lru_cache(maxsize=1024)
+def _numbered(statement: str) -> tuple[bytes, list[str]]:
+    """The statement as the server reads it, with `$1`, `$2`, and the names of these parameters.
+
+    psycopg would replace the names at each call of a statement of more than 4,096 bytes.
+    """
+    names = list(dict.fromkeys(PARAMETER.findall(statement)))
+    return PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", statement).encode(), names
 
 
 def _of_one_type(value: Any) -> Any:
