@@ -77,6 +77,7 @@ class Column:
         text = (
             (self.shown(row) or figures.NOTHING) if self.shown else self.write(value) if has_value else figures.NOTHING
         )
+        text = figures.breakable(text)
         if self.link and has_value:
             return format_html('<a href="{}">{}</a>', reverse(self.link, args=[slug, value]), text)
         return conditional_escape(text)
@@ -146,7 +147,7 @@ class Choice(Column):
     def html(self, row: Any, slug: str = "") -> SafeString:
         value = self.value(row)
         words = dict(self.choices).get(value, value)
-        return conditional_escape(self.write(words) if words not in (None, "") else figures.NOTHING)
+        return conditional_escape(figures.breakable(self.write(words)) if words not in (None, "") else figures.NOTHING)
 
 
 @dataclass(frozen=True)

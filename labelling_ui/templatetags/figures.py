@@ -23,6 +23,7 @@ from prm.acquisition import FUNCTIONS
 register = template.Library()
 
 NOTHING = "–"
+LONG = 25  # letters of a word that a column does not have to hold in one line
 
 
 @register.filter
@@ -94,6 +95,14 @@ def bytes_of(value: int | None) -> str:
             return f"{decimal(size, 0 if unit == 'B' else 1)} {unit}"
         size /= 1000
     return f"{decimal(size, 1)} TB"
+
+
+@register.filter
+def breakable(text: Any) -> Any:
+    """A text that may break anywhere if it has a long word, such as a user name or the name of a file."""
+    if isinstance(text, SafeString) or not isinstance(text, str) or max(map(len, text.split()), default=0) < LONG:
+        return text
+    return format_html('<span class="long">{}</span>', text)
 
 
 @register.filter

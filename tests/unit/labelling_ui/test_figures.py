@@ -61,3 +61,9 @@ def test_each_language_writes_figures_its_own_way() -> None:
         assert figures.percent(12.3456, 1) == "1.234,6 %"
         assert figures.bar(1, 8, "") == {"percent": 12.5, "label": ""}
         assert "21. Nov 2026, 05:04 UTC" in figures.when(datetime(2026, 11, 21, 5, 4, tzinfo=UTC))
+
+
+def test_a_long_word_may_break_and_a_short_one_not() -> None:
+    assert figures.breakable("ana maria of the accounts department") == "ana maria of the accounts department"
+    assert figures.breakable("<" * 40) == f'<span class="long">{"&lt;" * 40}</span>'
+    assert figures.breakable(None) is None

@@ -75,7 +75,9 @@ export function Header({ config, view, panel, onPanel, onSkip }: Props) {
       <KeyButton about="keys" class="quiet open-keys" aria-expanded={panel === "keys"} onClick={() => onPanel("keys")}>
         {text.panel.keys}
       </KeyButton>
-      <span class="user">{config.user.name}</span>
+      <span class="user" title={config.user.name}>
+        {config.user.name}
+      </span>
     </header>
   );
 }
