@@ -50,7 +50,7 @@ def generate_pages() -> dict[Path, str]:
     schema = read_schema()
     reference = Path("reference")
     return {
-        reference / "endpoints.md": describe_endpoints(schema),
+        reference / "endpoints.md": describe_endpoints(),
         reference / "objects.md": describe_objects(schema["components"]["schemas"]),
         reference / "client.md": describe_client(),
         reference / "library.md": describe_library(),
@@ -60,7 +60,7 @@ def generate_pages() -> dict[Path, str]:
     }
 
 
-def describe_endpoints(schema: dict[str, Any]) -> str:
+def describe_endpoints() -> str:
     """Every endpoint, in groups by resource."""
     head = (
         "# Endpoints\n\nGenerated from the API's OpenAPI description. Paths are below `/api/v1/`, unless they begin "
@@ -68,7 +68,7 @@ def describe_endpoints(schema: dict[str, Any]) -> str:
     )
     groups = [
         "\n\n".join([f"## {name}", *map(describe_endpoint, resource.operations)])
-        for name, resource in read_resources(schema).items()
+        for name, resource in read_resources().items()
     ]
     return "\n\n".join([head, *groups]) + "\n"
 

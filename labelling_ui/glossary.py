@@ -5,6 +5,7 @@ same text.
 """
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -407,15 +408,20 @@ def address_of(key: str) -> str:
     return f"{reverse('glossary')}#{key}"
 
 
-def word_of(key: str) -> re.Pattern[str]:
-    """Matches a term or its plural in the reader's language."""
-    return _word(key, get_language() or "")
+def find_terms(text: str, keys: Iterable[str]) -> dict[str, re.Match[str]]:
+    """The first place of each term, or its plural, in a text in the reader's language."""
+    words, lower = _words(get_language() or ""), text.lower()
+    return {key: at for key in keys if words[key][0] in lower and (at := words[key][1].search(text))}
 
 
 @cache
-def _word(key: str, language: str) -> re.Pattern[str]:
-    name = str(TERMS[key].name).split(" (")[0]
-    return re.compile(rf"\b{re.escape(name)}(?:e?[ns])?\b", re.IGNORECASE)
+def _words(language: str) -> dict[str, tuple[str, re.Pattern[str]]]:
+    """Each term in lower case, because a search for that is fast, and as a pattern."""
+    names = {key: str(term.name).split(" (")[0] for key, term in TERMS.items()}
+    return {
+        key: (name.lower(), re.compile(rf"\b{re.escape(name)}(?:e?[ns])?\b", re.IGNORECASE))
+        for key, name in names.items()
+    }
 
 
 def terms_by_name() -> list[tuple[str, Term]]:

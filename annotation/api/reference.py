@@ -48,8 +48,10 @@ def read_schema() -> dict[str, Any]:
     return schema
 
 
-def read_resources(schema: Mapping[str, Any]) -> dict[str, Resource]:
-    """The resources of a description by name, in order of their names."""
+@cache
+def read_resources() -> dict[str, Resource]:
+    """The resources of the API by name, in order of their names."""
+    schema = read_schema()
     resources: dict[str, Resource] = {}
     objects = schema["components"]["schemas"]
     for path, operations in schema["paths"].items():

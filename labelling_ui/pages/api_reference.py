@@ -10,7 +10,7 @@ from django.utils.html import escape, linebreaks
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
-from annotation.api.reference import Operation, Resource, Schema, name_type, read_resources, read_schema
+from annotation.api.reference import Operation, Resource, Schema, name_type, read_resources
 from annotation.core.membership.access import visible_projects
 from annotation.models import Project
 from labelling_ui.pages.columns import Column
@@ -47,14 +47,14 @@ RESOURCES = [
 
 @login_required
 def resources(request: HttpRequest) -> HttpResponse:
-    found = list(read_resources(read_schema()).values())
+    found = list(read_resources().values())
     return render(request, "labelling_ui/api_reference.html", {"resources": Table(found, RESOURCES)})
 
 
 @login_required
 def resource(request: HttpRequest, name: str) -> HttpResponse:
     """One resource; reading links open it for the first project of the person."""
-    found = read_resources(read_schema()).get(name)
+    found = read_resources().get(name)
     if found is None:
         raise Http404(f"The API has no resource {name}.")
     project = visible_projects(request.user).order_by("name").first()

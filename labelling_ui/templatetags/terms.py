@@ -12,7 +12,7 @@ from django.template.context import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from labelling_ui.glossary import AMBIGUOUS, EVERYDAY, TERMS, address_of, word_of
+from labelling_ui.glossary import AMBIGUOUS, EVERYDAY, TERMS, address_of, find_terms
 
 register = template.Library()
 
@@ -44,9 +44,9 @@ def _with_links(text: str, linked: set[str]) -> str:
     """The text with a link at the first occurrence of each term that is not `linked` yet."""
     if not text.strip():
         return text
-    places = [(at, key) for key in TERMS.keys() - EVERYDAY - AMBIGUOUS - linked if (at := word_of(key).search(text))]
+    places = find_terms(text, TERMS.keys() - EVERYDAY - AMBIGUOUS - linked)
     pieces, end = [], 0
-    for at, key in sorted(places, key=lambda place: (place[0].start(), -place[0].end())):
+    for key, at in sorted(places.items(), key=lambda place: (place[1].start(), -place[1].end())):
         if at.start() >= end:  # not within a longer term
             linked.add(key)
             pieces += [text[end : at.start()], term(key, SafeString(at.group()))]

@@ -85,7 +85,7 @@ def test_the_reference_has_every_setting() -> None:
 @pytest.mark.slow
 def test_the_reference_has_every_endpoint_and_object() -> None:
     schema = site.read_schema()
-    endpoints = site.describe_endpoints(schema)
+    endpoints = site.describe_endpoints()
     assert endpoints.count("\n### `") == sum(len(operations) for operations in schema["paths"].values())
     objects = site.describe_objects(schema["components"]["schemas"])
     named = set(re.findall(r"objects\.md#(\w+)", endpoints + objects))

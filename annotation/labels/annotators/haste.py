@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from statistics import median
 
 from annotation.labels.annotators.evidence import ODDS, Evidence, Rise, highest_rise, log_ratio
@@ -66,10 +67,13 @@ def find_unread(
     """The people who rate without reading, with the unread labels as hits. Labels up to `cleared_until` are past."""
     cleared = cleared_until or {}
     rises = {}
+    weights = {unread: log_ratio(unread, usual=SKIMMED, raised=UNREAD) for unread in (True, False)}
     for who, own in _by_person(timed).items():
+        unread = [one.unread for one in own]
+        if not any(unread):
+            continue
         evidence = [
-            Evidence(one.label, one.at, one.unread, SKIMMED, log_ratio(one.unread, usual=SKIMMED, raised=UNREAD))
-            for one in own
+            Evidence(one.label, one.at, hit, SKIMMED, weights[hit]) for one, hit in zip(own, unread, strict=True)
         ]
         if rise := highest_rise(evidence, threshold=threshold, after=cleared.get(who)):
             rises[who] = rise
@@ -89,7 +93,7 @@ def find_haste(timed: Sequence[Timed], *, cleared_until: Mapping[str, datetime] 
     """The people who are much faster than others, fastest first. Labels up to `cleared_until` do not count."""
     cleared = cleared_until or {}
     latest = _latest(timed)
-    paces = paces_of(timed)
+    paces = _paces(latest)
     hasty_people = []
     for annotator, own in latest.items():
         fresh = [label for label in own if annotator not in cleared or label.at > cleared[annotator]]
@@ -106,7 +110,7 @@ def find_haste(timed: Sequence[Timed], *, cleared_until: Mapping[str, datetime] 
 
 def paces_of(timed: Sequence[Timed]) -> dict[str, float]:
     """Each person's milliseconds per step: the median over their latest labels. Only people with LEAST labels."""
-    return {annotator: median(label.step_ms for label in own) for annotator, own in _latest(timed).items()}
+    return _paces(_latest(timed))
 
 
 def usual_pace(paces: Mapping[str, float], who: str) -> float | None:
@@ -115,13 +119,17 @@ def usual_pace(paces: Mapping[str, float], who: str) -> float | None:
     return median(others) if len(others) >= OTHERS else None
 
 
+def _paces(latest: Mapping[str, list[Timed]]) -> dict[str, float]:
+    return {who: median(label.step_ms for label in own) for who, own in latest.items()}
+
+
 def _latest(timed: Iterable[Timed]) -> dict[str, list[Timed]]:
     return {who: own[-RECENT:] for who, own in _by_person(timed).items() if len(own) >= LEAST}
 
 
 def _by_person(timed: Iterable[Timed]) -> dict[str, list[Timed]]:
     labels: dict[str, list[Timed]] = {}
-    for label in sorted(timed, key=lambda label: (label.at, label.label)):
+    for label in sorted(timed, key=attrgetter("at", "label")):
         labels.setdefault(label.who, []).append(label)
     return labels
 

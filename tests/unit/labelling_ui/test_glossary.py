@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils.html import strip_tags
 
 from annotation.models import Project
-from labelling_ui.glossary import AMBIGUOUS, EVERYDAY, TERMS, as_markdown, word_of
+from labelling_ui.glossary import AMBIGUOUS, EVERYDAY, TERMS, as_markdown, find_terms
 from labelling_ui.pages.columns import Share
 from tests.every_page import addresses
 
@@ -84,11 +84,11 @@ def test_a_page_links_each_term_in_its_headings_headers_statistics_sentences_and
         page = Names(content)
         linked |= page.linked
         for name, keys in page.names:
-            shown = {key for key in TERMS.keys() - EVERYDAY if word_of(key).search(name)}
+            shown = find_terms(name, TERMS.keys() - EVERYDAY).keys()
             if not shown & keys and shown - page.linked:
                 faults.append(f"{address}: {name.strip()!r} links none of {shown}")
         for text in _sentences_and_settings(content.partition("<main")[2]):
-            shown = {key for key in TERMS.keys() - EVERYDAY - AMBIGUOUS if word_of(key).search(text)}
+            shown = find_terms(text, TERMS.keys() - EVERYDAY - AMBIGUOUS).keys()
             if shown - page.linked:
                 faults.append(f"{address}: {' '.join(text.split())!r} links none of {shown - page.linked}")
     assert not faults, "\n".join(sorted(set(faults)))
