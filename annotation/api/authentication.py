@@ -46,10 +46,11 @@ class TokenAuthentication(BaseAuthentication):
         if len(words) != 2:
             count_stranger(request)
             raise AuthenticationFailed("Send the header `Authorization: Token <secret>`.")
-        find = (
-            recent_token if getattr((request.parser_context or {}).get("view"), "asks_a_worker", False) else find_token
-        )
-        token = find(words[1].decode("latin-1"))
+        secret, context = words[1].decode("latin-1"), request.parser_context or {}
+        if getattr(context.get("view"), "asks_a_worker", False):
+            token = recent_token(secret)
+        else:
+            token = find_token(secret, slug=context.get("kwargs", {}).get("slug", ""))
         if token is None:
             count_stranger(request)
             raise AuthenticationFailed("This token is unknown or revoked.")

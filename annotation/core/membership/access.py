@@ -19,11 +19,12 @@ _ROLES: dict[str, Message] = {
     Membership.Role.MANAGER: Message("role_manager"),
 }
 
+# The project with this slug, if the user, an expression, may see it; `everything` is whether that user is a superuser.
+VISIBLE = """annotation_project.slug = %(slug)s AND ({everything} OR EXISTS (
+    SELECT FROM annotation_membership WHERE project_id = annotation_project.id AND user_id = {user} AND active))"""
 FIND = f"""
 SELECT {columns(Project)} FROM annotation_project
-WHERE slug = %(slug)s AND (%(all)s OR EXISTS (
-    SELECT 1 FROM annotation_membership
-    WHERE project_id = annotation_project.id AND user_id = %(user)s AND active))
+WHERE {VISIBLE.format(user="%(user)s", everything="%(everything)s")}
 """
 
 
@@ -41,13 +42,29 @@ def find_project(user: User | AnonymousUser, slug: str, *roles: str) -> Project:
 
     Raises Missing if there is no such project or the user may not see it; Forbidden.
     """
-    row = fetch_one(FIND, {"slug": slug, "user": user.pk, "all": user.is_superuser}) if user.is_authenticated else None
-    if row is None:
+    project = _found(user, slug) or _find(user, slug)
+    if project is None:
         raise Missing(Message("no_such_project", slug=slug), code="project_not_found")
-    project = instance(Project, row)
     if roles:
         require_role(user, project, *roles)
     return project
+
+
+def remember(user: User, project: Project) -> None:
+    """Let the next `find_project` of this user object have a project that its caller has just read with VISIBLE."""
+    vars(user)["found"] = project
+
+
+def _found(user: User | AnonymousUser, slug: str) -> Project | None:
+    project: Project | None = vars(user).pop("found", None)
+    return project if project and project.slug == slug else None
+
+
+def _find(user: User | AnonymousUser, slug: str) -> Project | None:
+    if not user.is_authenticated:
+        return None
+    row = fetch_one(FIND, {"slug": slug, "user": user.pk, "everything": user.is_superuser})
+    return instance(Project, row) if row else None
 
 
 def find_visible(

@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Missing
-from annotation.core.membership.access import require_role
-from annotation.core.statements import columns, fetch_one, instance
-from annotation.models import ApiToken, MachineAnnotator, Membership, Scope
+from annotation.core.membership.access import VISIBLE, remember, require_role
+from annotation.core.statements import columns, fetch_one, instances
+from annotation.models import ApiToken, MachineAnnotator, Membership, Project, Scope
 from prm.messages import Message
 
 PREFIX = "stepmark_"
@@ -23,8 +23,9 @@ OWN_SCOPES = (Scope.READ, Scope.SCORE)  # of a person's token, unless its owner 
 MACHINE_SCOPES = (Scope.CLAIM, Scope.SUBMIT)  # of every token of a machine annotator
 LAST_USED_PRECISION = timedelta(minutes=5)  # so that most calls write nothing
 FIND = f"""
-SELECT {columns(ApiToken)}, {columns(User)}
+SELECT {columns(ApiToken)}, {columns(User)}, {columns(Project)}
 FROM annotation_apitoken JOIN auth_user ON auth_user.id = annotation_apitoken.user_id
+LEFT JOIN annotation_project ON {VISIBLE.format(user="auth_user.id", everything="auth_user.is_superuser")}
 WHERE annotation_apitoken.digest = %(digest)s AND annotation_apitoken.revoked_at IS NULL AND auth_user.is_active
 """
 
@@ -107,13 +108,18 @@ def limit_token(*, by: User, token_id: int, limits: dict[str, int | None]) -> Ap
     return token
 
 
-def find_token(secret: str) -> ApiToken | None:
-    """The valid token with this secret, None if there is none. Updates `last_used_at`, to LAST_USED_PRECISION."""
-    row = fetch_one(FIND, {"digest": digest_of(secret)})
+def find_token(secret: str, *, slug: str = "") -> ApiToken | None:
+    """The valid token with this secret, None if there is none. Updates `last_used_at`, to LAST_USED_PRECISION.
+
+    `slug` names the project that the caller asks for next, which the same statement reads.
+    """
+    row = fetch_one(FIND, {"digest": digest_of(secret), "slug": slug})
     if row is None:
         return None
-    token = instance(ApiToken, row)
-    token.user = instance(User, row[len(ApiToken._meta.concrete_fields) :])
+    token: ApiToken
+    token, token.user, project = instances(row, ApiToken, User, Project)
+    if project.pk:
+        remember(token.user, project)
     now = timezone.now()
     if token.last_used_at is None or token.last_used_at < now - LAST_USED_PRECISION:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
