@@ -19,7 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -72,10 +72,11 @@ class Stage:
 
 def _seconds(root: psutil.Process) -> float:
     """The processor time of a process and its descendants, those that have ended too."""
-    return sum(
-        sum(process.cpu_times()[:4]) if process == root else sum(process.cpu_times()[:2])
-        for process in [root, *root.children(recursive=True)]
-    )
+    used = float(sum(root.cpu_times()[:4]))
+    for process in root.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # its time is then in the next figure of its parent
+            used += sum(process.cpu_times()[:2])
+    return used
 
 
 def _line(size: int, people: int, name: str, rounds: list[dict[str, float]], *, together: bool) -> str:
