@@ -38,7 +38,9 @@ def actions_in_code() -> Iterator[str]:
             yield from (text for text in texts if isinstance(text, str) and re.fullmatch(r"[a-z_]+\.[a-z_]+", text))
 
 
-NO_ACTIONS = re.compile(r"annotation(_solution)?\.(webhook|id)|(rounds|webhooks)\..*|account\.(language|password)")
+NO_ACTIONS = re.compile(
+    r"annotation(_solution)?\.(webhook|id)|auth_user\..*|(rounds|webhooks)\..*|account\.(language|password)"
+)
 
 
 def listed(client: Client, query: str = "") -> list[str]:
