@@ -24,8 +24,9 @@ _TURN: ContextVar[Event | None] = ContextVar("turn", default=None)
 def read_ahead(items: Iterator[Item]) -> Generator[Item]:
     """Yield the items in order; a thread reads the next one while one is in use, so two exist at a time.
 
-    Whoever stores an item calls `while_waiting`, and the iterator calls `wait_for_turn`. Raises the iterator's
-    exceptions. Close the generator to stop early: it waits for the item that is being read.
+    The iterator calls `wait_for_turn` before each piece of work. The code that stores an item calls `while_waiting`
+    where it waits. Raises the iterator's exceptions. Close the generator to stop early: it waits for the item that is
+    being read.
     """
     turn = Event()
     thread = ThreadPoolExecutor(1, "ahead", initializer=_TURN.set, initargs=(turn,))
@@ -61,7 +62,7 @@ def wait_for_turn() -> None:
 
 @contextmanager
 def _giving(turn: Event) -> Iterator[None]:
-    """Make this thread the one that gives turns, which begin with one and end with one."""
+    """Let this thread give turns. The reader has one at the start, and keeps the last one, so that it can end."""
     _TURN.set(turn)
     turn.set()
     try:

@@ -19,12 +19,12 @@ _ROLES: dict[str, Message] = {
     Membership.Role.MANAGER: Message("role_manager"),
 }
 
-# The project with this slug, if the user, an expression, may see it; `everything` is whether that user is a superuser.
-VISIBLE = """annotation_project.slug = %(slug)s AND ({everything} OR EXISTS (
+# Whether a project has this slug and a user may see it. `user` and `is_superuser` are expressions.
+VISIBLE = """annotation_project.slug = %(slug)s AND ({is_superuser} OR EXISTS (
     SELECT FROM annotation_membership WHERE project_id = annotation_project.id AND user_id = {user} AND active))"""
 FIND = f"""
 SELECT {columns(Project)} FROM annotation_project
-WHERE {VISIBLE.format(user="%(user)s", everything="%(everything)s")}
+WHERE {VISIBLE.format(user="%(user)s", is_superuser="%(is_superuser)s")}
 """
 
 
@@ -51,7 +51,7 @@ def find_project(user: User | AnonymousUser, slug: str, *roles: str) -> Project:
 
 
 def remember(user: User, project: Project) -> None:
-    """Let the next `find_project` of this user object have a project that its caller has just read with VISIBLE."""
+    """Store a project that was just read with VISIBLE, for the next `find_project` with this user object."""
     vars(user)["found"] = project
 
 
@@ -63,7 +63,7 @@ def _found(user: User | AnonymousUser, slug: str) -> Project | None:
 def _find(user: User | AnonymousUser, slug: str) -> Project | None:
     if not user.is_authenticated:
         return None
-    row = fetch_one(FIND, {"slug": slug, "user": user.pk, "everything": user.is_superuser})
+    row = fetch_one(FIND, {"slug": slug, "user": user.pk, "is_superuser": user.is_superuser})
     return instance(Project, row) if row else None
 
 

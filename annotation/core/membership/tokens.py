@@ -25,7 +25,7 @@ LAST_USED_PRECISION = timedelta(minutes=5)  # so that most calls write nothing
 FIND = f"""
 SELECT {columns(ApiToken)}, {columns(User)}, {columns(Project)}
 FROM annotation_apitoken JOIN auth_user ON auth_user.id = annotation_apitoken.user_id
-LEFT JOIN annotation_project ON {VISIBLE.format(user="auth_user.id", everything="auth_user.is_superuser")}
+LEFT JOIN annotation_project ON {VISIBLE.format(user="auth_user.id", is_superuser="auth_user.is_superuser")}
 WHERE annotation_apitoken.digest = %(digest)s AND annotation_apitoken.revoked_at IS NULL AND auth_user.is_active
 """
 

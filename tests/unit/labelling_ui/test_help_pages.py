@@ -135,7 +135,7 @@ def test_what_came_back_stands_on_top_with_its_reason_and_leads_to_the_label(
     assert f"/p/algebra/label/{given.solution_id}/" in shown
     answer(person, given.lease, first_error=-1, based_on=1)
     assert "sent back to you" not in page(client, "my-work/")
-    assert "Look at step 2 again." in page(client, "my-work/"), "told among what came back earlier"
+    assert "Look at step 2 again." in page(client, "my-work/"), "the reason of an earlier request"
 
 
 def test_a_label_that_came_back_says_where_it_stands_among_them_and_which_is_next(
