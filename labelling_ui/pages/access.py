@@ -3,14 +3,17 @@
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any, Concatenate
+from urllib.parse import urlsplit
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
+from django_htmx.http import HttpResponseClientRedirect
 
 from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.core.membership import access
@@ -28,6 +31,34 @@ STAFF = access.STAFF
 LONGEST = 18  # digits: any such number fits a row's id
 View = Callable[..., HttpResponseBase]
 ProjectView = Callable[Concatenate[HttpRequest, Membership, ...], HttpResponseBase]
+
+
+def login_required(view: View) -> View:
+    """Send a visitor to the sign-in page, and from there back to the page that was open.
+
+    That page is not the address of the request if a form or a part of a page was sent: neither answers a plain GET.
+    """
+
+    @wraps(view)
+    def page(request: HttpRequest, *args: Any, **named: Any) -> HttpResponseBase:
+        if request.user.is_authenticated:
+            return view(request, *args, **named)
+        if request.method == "POST":
+            messages.warning(request, _("You were signed out, so nothing was changed. Sign in and try again."))
+        in_part = bool(request.htmx)  # type: ignore[attr-defined]
+        is_page = request.method != "POST" and not in_part
+        sign_in = redirect_to_login(request.get_full_path() if is_page else _open_page(request))
+        return HttpResponseClientRedirect(sign_in.url) if in_part else sign_in
+
+    return page
+
+
+def _open_page(request: HttpRequest) -> str:
+    """The page that sent a request, or the first page if another site did."""
+    address = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(address, allowed_hosts={request.get_host()}):
+        return "/"
+    return urlsplit(address)._replace(scheme="", netloc="").geturl()
 
 
 def project_page(*roles: str, only_reads: bool = True) -> Callable[[ProjectView], View]:

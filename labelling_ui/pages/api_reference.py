@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.html import escape, linebreaks
@@ -13,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.api.reference import Operation, Resource, Schema, name_type, read_resources
 from annotation.core.membership.access import visible_projects
 from annotation.models import Project
+from labelling_ui.pages.access import login_required
 from labelling_ui.pages.columns import Column
 from labelling_ui.pages.listing import Table
 

@@ -1,10 +1,10 @@
 """The glossary."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from labelling_ui.glossary import terms_by_name
+from labelling_ui.pages.access import login_required
 
 
 @login_required

@@ -1,13 +1,12 @@
 """The projects of the signed-in person."""
 
-from django.contrib.auth.decorators import login_required
 from django.db.models import IntegerField, OuterRef, QuerySet, Subquery, Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from annotation.core.membership.access import may_create_projects, visible_projects
 from annotation.models import Generation, Membership, Project, QueueItem
-from labelling_ui.pages.access import signed_in
+from labelling_ui.pages.access import login_required, signed_in
 
 
 @login_required

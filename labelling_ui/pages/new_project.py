@@ -6,7 +6,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
@@ -24,7 +23,7 @@ from annotation.files.examples import EXAMPLES
 from annotation.files.import_jobs import Manner
 from annotation.files.import_preview import Preview
 from annotation.loop.project_start import FirstFile, Start, start_project, suggest_template
-from labelling_ui.pages.access import View, signed_in
+from labelling_ui.pages.access import View, login_required, signed_in
 from labelling_ui.pages.import_forms import RULES, ImportForm, format_choices, options_of
 from labelling_ui.pages.import_previews import Sent, preview_of, sent_by
 from labelling_ui.pages.settings.scheme import TermsField, in_lines

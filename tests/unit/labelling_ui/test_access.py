@@ -130,6 +130,24 @@ def test_actions_by_role(project: Project, people: dict[str, User], action: str)
     assert responses["nobody"].headers["Location"].startswith("/accounts/login/")
 
 
+def test_after_signing_in_again_the_page_with_the_form_opens(client: Client, project: Project) -> None:
+    """A form's own address answers no GET."""
+    page = "http://testserver/p/algebra/runs/?state=done"
+    response = client.post("/p/algebra/retrain/", headers={"referer": page})
+    assert response.headers["Location"] == "/accounts/login/?next=/p/algebra/runs/%3Fstate%3Ddone"
+    assert "You were signed out, so nothing was changed." in client.get(response.headers["Location"]).content.decode()
+    response = client.post("/p/algebra/retrain/", headers={"referer": "https://elsewhere.example/p/"})
+    assert response.headers["Location"] == "/accounts/login/?next=/"
+
+
+def test_a_part_of_a_page_leads_the_whole_page_to_signing_in(client: Client, project: Project) -> None:
+    """A redirect would replace the list or the run on the page by nothing."""
+    headers = {"hx-request": "true", "referer": "http://testserver/p/algebra/jobs/"}
+    response = client.get("/p/algebra/jobs/?state=done", headers=headers)
+    assert response.status_code == 200
+    assert response.headers["HX-Redirect"] == "/accounts/login/?next=/p/algebra/jobs/"
+
+
 @pytest.mark.parametrize("action", ["retrain/", "generations/open-first/", "settings/state/"])
 def test_actions_are_never_done_by_a_link(
     client: Client, project: Project, people: dict[str, User], action: str
