@@ -1,9 +1,12 @@
 """How people get accounts and passwords: a manager adds them, and they choose their own password first."""
 
 from collections.abc import Callable
+from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.auth_backends import AuthenticationBackend
+from django.contrib.auth.backends import ModelBackend
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -45,7 +48,12 @@ class ClosedSignup(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ship
 
 
 class Accounts(AuthenticationBackend):  # type: ignore[misc]
-    """Loads a signed-in user together with their preferences, which every page and route asks for."""
+    """Signs people in, and loads them together with their preferences, which every page and route asks for."""
+
+    def authenticate(self, request: HttpRequest | None, **credentials: Any) -> AbstractBaseUser | None:
+        """The user with this name, in its case or else in any: allauth alone signs in neither of "ann" and "Ann"."""
+        exact = ModelBackend.authenticate(self, request, **credentials)
+        return exact or super().authenticate(request, **credentials)
 
     def get_user(self, user_id: int) -> User | None:
         """The user, if they exist and are active."""

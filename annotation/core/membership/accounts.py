@@ -28,7 +28,7 @@ def invite(*, by: User, project: Project, username: str, role: str) -> tuple[Mem
     """
     require_role(by, project, Membership.Role.MANAGER)
     username = User.normalize_username(username.strip())
-    user, created, password = User.objects.filter(username=username).first(), False, None
+    user, created, password = find_account(username), False, None
     if user is None:
         check_username(username)
         user, created = User.objects.get_or_create(username=username)  # another manager may invite the same person
@@ -48,6 +48,12 @@ def choose_password(*, by: User, password: str) -> None:
     by.save(update_fields=["password"])
     Preference.objects.filter(user=by).update(first_password=False)
     audit.record(by=by, action="account.password", target=by)
+
+
+def find_account(username: str) -> User | None:
+    """The account with this user name, or else one whose name differs only in case: signing in ignores case."""
+    same = list(User.objects.filter(username__iexact=username).order_by("pk"))
+    return next((user for user in same if user.username == username), same[0] if same else None)
 
 
 def check_username(username: str) -> None:

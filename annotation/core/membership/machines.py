@@ -12,7 +12,7 @@ from annotation.core import audit
 from annotation.core.bounds import Money, NonBlank, check_fields
 from annotation.core.errors import Conflict, Missing
 from annotation.core.membership.access import find_project, require_role
-from annotation.core.membership.accounts import check_username
+from annotation.core.membership.accounts import check_username, find_account
 from annotation.core.membership.members import add_member
 from annotation.models import LabelSource, MachineAnnotator, Membership, Project
 from prm.messages import Message
@@ -53,9 +53,10 @@ def add_machine(*, by: User, project: Project, name: str, setup: MachineSetup) -
     name = User.normalize_username(name.strip())
     check_username(name)
     setup = _checked(setup)
-    user, created = User.objects.get_or_create(username=name)
+    known = find_account(name)
+    user, created = (known, False) if known else User.objects.get_or_create(username=name)
     if not created:
-        raise Conflict(Message("username_taken", name=name), {"field": "name"})
+        raise Conflict(Message("username_taken", name=user.username), {"field": "name"})
     user.set_unusable_password()
     user.save(update_fields=["password"])
     membership = add_member(

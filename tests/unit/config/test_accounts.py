@@ -62,6 +62,15 @@ def test_an_account_that_was_there_keeps_its_password(project: Project) -> None:
     assert client.get("/").status_code == 200
 
 
+def test_names_that_differ_only_in_case_lock_nobody_out(client: Client) -> None:
+    User.objects.create_user("ada", password=OWN)
+    assert client.login(username="Ada", password=OWN), "case is ignored"
+    User.objects.create_user("Ada", password="another")
+    assert client.login(username="ada", password=OWN)
+    assert client.login(username="Ada", password="another")
+    assert not client.login(username="Ada", password=OWN)
+
+
 def test_whoever_forgot_a_password_is_told_whom_to_ask_and_led_to_no_e_mail(client: Client) -> None:
     page = client.get("/accounts/login/").content.decode()
     assert "Ask your operator for a new one." in page

@@ -181,6 +181,13 @@ def test_a_name_in_another_unicode_form_invites_the_person_who_has_it(manager):
     assert (membership.user, password) == (person, None)
 
 
+def test_a_name_in_another_case_invites_the_person_who_has_it(manager):
+    """A second account would lock both out, because signing in ignores case."""
+    person = UserFactory(username="Mia")
+    membership, password = invite(by=manager.user, project=manager.project, username="mia", role="annotator")
+    assert (membership.user, password) == (person, None)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_two_managers_who_invite_a_newcomer_open_one_account(manager):
     other = MembershipFactory(role="manager")
