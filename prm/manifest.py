@@ -54,7 +54,7 @@ def provenance_of(traces: Sequence[Trace]) -> Provenance:
         solutions=len(traces),
         generators=_counted(trace.generator for trace in traces),
         domains=_counted(trace.domain for trace in traces),
-        label_sources=_counted(kind for trace in traces for kind in ({s.kind for s in trace.sources} or {""})),
+        label_sources=_counted(kind for trace in traces for kind in {s.kind for s in trace.sources} or [""]),
         people=len({s.name for trace in traces for s in trace.sources if s.kind in PEOPLE and s.name}),
         machines=_counted(named),
         pairs=len(pairs),

@@ -5,13 +5,13 @@ One JSON object per line (JSONL, UTF-8). This module imports neither torch nor n
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
 from prm.files import write_records
 from prm.messages import Message
-from prm.vocabulary import Split
+from prm.vocabulary import STEP_KINDS, SourceKind, Split
 
 PROSE = ("reasoning", "plan", "answer")  # kinds of steps
 
@@ -20,7 +20,7 @@ class Step(msgspec.Struct, omit_defaults=True):
     """One step of a solution; `kind` is reasoning, plan, tool_call, observation, edit or answer."""
 
     text: str
-    kind: str = "reasoning"
+    kind: Annotated[str, msgspec.Meta(pattern=f"^(?:{'|'.join(STEP_KINDS)})$")] = "reasoning"
 
     @property
     def is_prose(self) -> bool:
@@ -41,7 +41,7 @@ class StepLabel(msgspec.Struct, omit_defaults=True):
 
     def __post_init__(self) -> None:
         values = (self.good, self.neutral, self.bad)
-        if min(values) < 0 or abs(sum(values) - 1) > 1e-6:
+        if not (min(values) >= 0 and abs(sum(values) - 1) <= 1e-6):  # so that NaN fails too
             raise ValueError(Message("not_probabilities"))
         if not 0 <= self.weight <= 1:
             raise ValueError(Message("weight_out_of_range"))
@@ -68,13 +68,19 @@ class LabelSource(msgspec.Struct, omit_defaults=True):
     machine's name. `first_error` is the one that this source labelled, -1 for none, None if unknown.
     """
 
-    kind: str
+    kind: SourceKind
     name: str = ""
     first_error: int | None = None
 
 
+if TYPE_CHECKING:
+    Steps = list[Step]
+else:
+    Steps = list[Step | str]  # the texts become steps
+
+
 class Trace(msgspec.Struct, omit_defaults=True):
-    """One solution as a path of steps; in Python a step may be a plain text.
+    """One solution as a path of steps; in a file and as an argument, a step may be a plain text.
 
     `labels` has one entry per step, None for a step that is unsure, not reached or not labelled; the field is None for
     an unlabelled solution. `first_error` is the position of the first bad step, -1 for none, None if unknown. An
@@ -84,7 +90,7 @@ class Trace(msgspec.Struct, omit_defaults=True):
 
     id: str
     problem: str
-    steps: list[Step]
+    steps: Steps
     problem_id: str = ""
     source_group: str = ""
     split: Split = "pool"
@@ -96,7 +102,7 @@ class Trace(msgspec.Struct, omit_defaults=True):
     final_answer_correct: bool | None = None
     alternatives: list[Alternative] = []
     sources: list[LabelSource] = []
-    multiplicity: int = 1
+    multiplicity: Annotated[int, msgspec.Meta(ge=1)] = 1
     meta: dict[str, Any] = {}
 
     def __post_init__(self) -> None:

@@ -23,10 +23,10 @@ CORRECT, TWIN_OF_CORRECT = "correct", "redundency"  # the benchmark's own spelli
 
 
 class _Origin(msgspec.Struct):
-    """The question and solution before modification."""
+    """The question and solution before modification, which other writers of the format leave out."""
 
-    original_question: str
-    original_process: list[str]
+    original_question: str | None = None
+    original_process: list[str] | None = None
 
 
 class _Line(msgspec.Struct):
@@ -97,9 +97,9 @@ def _unpack(trace: Trace, record: Record) -> Iterator[Trace]:
     A redundant one also yields the unmodified solution, in the domain "correct", as in the benchmark's own evaluation.
     """
     origin = msgspec.convert(record.extra, _Origin)
-    changed = msgspec.structs.replace(trace, problem_id=origin.original_question)
-    yield msgspec.structs.replace(changed, id=f"{trace.domain}_{trace.id}")
-    if trace.domain == TWIN_OF_CORRECT:
+    changed = msgspec.structs.replace(trace, problem_id=origin.original_question or trace.problem_id)
+    yield msgspec.structs.replace(changed, id=f"{trace.domain}_{trace.id}" if trace.domain else trace.id)
+    if trace.domain == TWIN_OF_CORRECT and origin.original_question and origin.original_process:
         yield msgspec.structs.replace(
             changed,
             id=f"{CORRECT}_{trace.id}",

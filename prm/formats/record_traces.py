@@ -13,7 +13,7 @@ from prm.formats.record import Completion, Consensus, Record, RecordAnnotation
 from prm.labels import step_labels
 from prm.splitting import Splitting
 from prm.traces import Alternative, LabelSource, Step, StepLabel, Trace
-from prm.vocabulary import MACHINES, RATINGS, Split
+from prm.vocabulary import MACHINES, RATINGS, SourceKind, Split
 
 Posteriors = dict[tuple[int, int], Consensus]  # by position and alternative
 
@@ -67,6 +67,7 @@ def record_of(trace: Trace) -> Record:
 
     Alternatives and posteriors are left out. The label's kind is that of its sources if they share one, else consensus.
     """
+    answer = trace.meta.get("final_answer")
     record = Record(
         problem=trace.problem,
         positions=[[Completion(step.text, step.kind)] for step in trace.steps],  # type: ignore[arg-type]
@@ -76,17 +77,18 @@ def record_of(trace: Trace) -> Record:
         reference_answer=trace.reference_answer,
         external_id=trace.id,
         generator=trace.generator,
+        final_answer=None if answer is None else str(answer),
         final_answer_correct=trace.final_answer_correct,
         multiplicity=trace.multiplicity,
     )
     if any(labels := step_labels(trace)):
         kinds = {source.kind for source in trace.sources}
         names = {source.name for source in trace.sources}
-        kind = kinds.pop() if len(kinds) == 1 else "consensus"
+        kind: SourceKind = kinds.pop() if len(kinds) == 1 else "consensus"
         name = names.pop() if len(names) == 1 else "traces"
-        ratings = [label and label.rating for label in labels]
+        ratings = [None if label is None else label.rating for label in labels]
         kinds_of_steps = [at[0].kind for at in record.positions]
-        record.annotations = [rated_label(ratings, kind=kind, name=name, kinds=kinds_of_steps)]  # type: ignore[arg-type]
+        record.annotations = [rated_label(ratings, kind=kind, name=name, kinds=kinds_of_steps)]
     return record
 
 

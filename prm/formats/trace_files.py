@@ -12,6 +12,7 @@ import msgspec
 
 from prm.errors import DataError, FormatError
 from prm.faults import UNDECODABLE, sentence_of
+from prm.formats import plain
 from prm.formats.detection import detect, format_with
 from prm.formats.mapping import Mapping
 from prm.formats.raw import CHUNK, raw_records
@@ -79,6 +80,7 @@ def scores_of(record: Samples) -> Iterator[tuple[str, TraceScore]]:
 
 GZIP = b"\x1f\x8b"
 OWN = frozenset({"id", "problem", "steps"})
+ONLY_OWN = frozenset(Trace.__struct_fields__) - frozenset(plain.Line.__struct_fields__)
 
 Kind = TypeVar("Kind")
 T = TypeVar("T")
@@ -126,7 +128,7 @@ def open_traces(path: Path, mapping: Mapping | None = None) -> TraceFile:
     fields, fault = _first_fields(path)
     if fields is None:
         return TraceFile(path, "traces", "steps", lambda: iter(()))
-    if fields >= SAMPLES_MARKS:
+    if fields.keys() >= SAMPLES_MARKS:
         responses = partial(_decoded, path, Samples)
         return TraceFile(
             path,
@@ -136,7 +138,7 @@ def open_traces(path: Path, mapping: Mapping | None = None) -> TraceFile:
             lambda: (score for _, line in responses() for score in scores_of(line)),
             split="holdout",
         )
-    if fields >= OWN and not format_with(fields):
+    if _is_trace(fields):
         return TraceFile(path, "traces", "steps", partial(_decoded, path, Trace))
     try:
         with open_file(path) as stream:
@@ -181,19 +183,30 @@ def first_fields(path: Path) -> set[str]:
     fields, fault = _first_fields(path)
     if fields is None or fault:
         raise DataError(fault or Message("file_without_records", path=path))
-    return fields
+    return set(fields)
 
 
-def _first_fields(path: Path) -> tuple[set[str] | None, str]:
-    """The names of the first record's fields, None without a record, and what is wrong with malformed JSON."""
+def _first_fields(path: Path) -> tuple[dict[str, msgspec.Raw] | None, str]:
+    """The first record's fields, None without a record, and what is wrong with malformed JSON."""
     for place, raw in _raw(path):
         try:
-            return set(msgspec.json.decode(raw, type=dict[str, msgspec.Raw])), ""
+            return msgspec.json.decode(raw, type=dict[str, msgspec.Raw]), ""
         except UNDECODABLE as error:
             if not (isinstance(error, msgspec.ValidationError) or raw.lstrip().startswith((b"{", b"["))):
-                return set(), ""
-            return set(), Message("place_error", where=place, error=sentence_of(error, raw))
+                return {}, ""
+            return {}, Message("place_error", where=place, error=sentence_of(error, raw))
     return None, ""
+
+
+def _is_trace(fields: dict[str, msgspec.Raw]) -> bool:
+    """Whether a first record is a trace. If it has only fields that `plain` has too, its steps must be objects."""
+    if not fields.keys() >= OWN or format_with(set(fields)):
+        return False
+    try:
+        msgspec.json.decode(fields["steps"], type=list[dict[str, msgspec.Raw]])
+    except msgspec.ValidationError:
+        return bool(fields.keys() & ONLY_OWN)
+    return True
 
 
 def _raw(path: Path) -> Iterator[tuple[str, bytes]]:

@@ -26,11 +26,10 @@ from tests.real_data import real_data
 from tests.unit.prm.formats.hostile import EXAMPLES
 
 BENCHMARKS = {"processbench", "prmbench", "best_of_n"}
-ORIGIN = {"original_question": "q", "original_process": ["a"]}  # what the example on the page leaves out
 
 
 def example(name: str) -> dict:
-    return json.loads(EXAMPLES[name]) | (ORIGIN if name == "prmbench" else {})
+    return json.loads(EXAMPLES[name])
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES.keys() - {"labels"}))
@@ -132,6 +131,46 @@ def test_our_own_traces_are_read_exactly(tmp_path: Path) -> None:
     assert list(read_traces(path)) == traces
     path.write_bytes(b"")
     assert list(read_traces(path)) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "label"),
+    [
+        ({"id": "a", "problem": "p", "steps": ["x", "y"]}, FORMATS.get("plain").label),
+        ({"id": 7, "problem": "p", "steps": [["x", "z"], {"text": "y"}], "answer": "4"}, FORMATS.get("plain").label),
+        ({"id": "a", "problem": "p", "steps": [{"text": "x"}, {"text": "y"}]}, "traces"),
+        ({"id": "a", "problem": "p", "steps": ["x", {"text": "y"}], "first_error": 1}, "traces"),
+        ({"id": "a", "problem": "p", "steps": ["x", "y"], "judge_first_error": 1}, FORMATS.get("table").label),
+    ],
+)
+def test_a_solution_with_an_id_may_have_texts_as_steps(tmp_path: Path, line: dict, label: str) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text(json.dumps(line) + "\n" + json.dumps({**line, "id": "b"}) + "\n")
+    assert open_traces(path).label == label
+    [trace, _] = read_traces(path)
+    assert (trace.id, trace.steps) == (str(line["id"]), [Step("x"), Step("y")])
+    assert trace.reference_answer == line.get("answer")
+    assert first_error(trace) == (1 if len(line) > 3 and "answer" not in line else None)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"steps": [{"text": "x", "kind": "thought"}]}, r"one of reasoning, .*answer - at `\$.steps\[0\].kind`"),
+        ({"multiplicity": 0}, r"Expected a whole number >= 1 - at `\$.multiplicity`"),
+        ({"sources": [{"kind": "expert"}]}, r"'expert' - at `\$.sources\[0\].kind`"),
+    ],
+)
+def test_a_trace_with_an_unknown_word_or_count_is_refused(tmp_path: Path, change: dict, fault: str) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text(json.dumps({"id": "a", "problem": "p", "steps": [{"text": "x"}], "first_error": -1} | change))
+    with pytest.raises(DataError, match=rf"data.jsonl, line 1: .*{fault}"):
+        list(read_traces(path))
+
+
+def test_a_label_that_is_no_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="probabilities"):
+        StepLabel(good=float("nan"), neutral=0, bad=1)
 
 
 def test_a_line_that_cannot_be_taken_is_named(tmp_path: Path) -> None:
