@@ -97,7 +97,7 @@ def is_unambiguous(record: Record) -> bool:
 
 
 def tagged(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[Tagged | Loss]:
-    """The rated steps of a label, numbered unless the first is "Step 1", since only that ends the problem."""
+    """The rated steps of a label with numbers, since only "Step 1" ends the problem."""
     steps, good, ends = rated_along(record, annotation, neutral)
     problem = as_imported(record, annotation, "problem")
     if any(TAG in text for text in (problem, *steps)) or _FIRST_STEP.search(problem):
@@ -107,9 +107,14 @@ def tagged(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy)
         yield Loss(ends)
     if not steps:
         return
-    if not _FIRST_STEP.match(steps[0]):
-        steps = [f"Step {number}: {step}" for number, step in enumerate(steps, start=1)]
-    yield Tagged(problem, steps, ["+" if right else "-" for right in good])
+    yield Tagged(problem, numbered(steps), ["+" if right else "-" for right in good])
+
+
+def numbered(steps: list[str]) -> list[str]:
+    """The steps, with their numbers unless the first is "Step 1"."""
+    if _FIRST_STEP.match(steps[0]):
+        return steps
+    return [f"Step {number}: {step}" for number, step in enumerate(steps, start=1)]
 
 
 @math_shepherd.writes_label(known_error=False, two_classes=True, by_structure=is_unambiguous)

@@ -1,7 +1,8 @@
 """RLHFlow's chat form of step labels (huggingface.co/datasets/RLHFlow/Mistral-PRM-Data): JSON Lines.
 
 `conversations` alternates a step from the user with `+` or `-` from the assistant. The first turn also holds the
-problem, before "Step 1" or else before the turn's last blank line. The labels are Monte Carlo estimates.
+problem, before "Step 1" or else before the turn's last blank line. Steps are therefore written with numbers if the
+first has a blank line. The labels are Monte Carlo estimates.
 """
 
 import re
@@ -11,10 +12,11 @@ from typing import Any, Literal
 import msgspec
 
 from prm.formats.labels import annotator_in, rated_along, rated_label
+from prm.formats.math_shepherd import is_unambiguous, numbered
 from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Completion, Record, RecordAnnotation, as_imported, stored_line
 from prm.formats.registry import file_format
-from prm.formats.writing import Loss, always
+from prm.formats.writing import Loss
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
 
@@ -71,18 +73,30 @@ def _part(content: str) -> tuple[str, str, str]:
     return problem, joint, step
 
 
-@rlhflow.writes_label(known_error=False, two_classes=True, by_structure=always)
+def _is_parted(problem: str, joint: str, step: str) -> bool:
+    """Whether a reader finds the problem and the first step in the turn with both, white space aside."""
+    content = problem + joint + step
+    read = _part(content) if _FIRST_STEP.search(content) or "\n\n" in content else ()
+    return [text.strip() for text in read[::2]] == [problem.strip(), step.strip()]
+
+
+@rlhflow.writes_label(known_error=False, two_classes=True, version="2", by_structure=is_unambiguous)
 def _lines(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | Loss]:
     if line := stored_line(annotation, "rlhflow"):
         yield line
         return
     steps, good, ends = rated_along(record, annotation, neutral)
+    problem, joint = as_imported(record, annotation, "problem"), annotation.native.get("joint", "\n\n")
+    if steps and not _is_parted(problem, joint, steps[0]):
+        steps = numbered(steps)
+        if not _is_parted(problem, joint, steps[0]):
+            yield Loss("ambiguous")
+            return
     if ends:
         yield Loss(ends)
     if not steps:
         return
-    steps[0] = as_imported(record, annotation, "problem") + annotation.native.get("joint", "\n\n") + steps[0]
     turns = []
-    for step, right in zip(steps, good, strict=True):
+    for step, right in zip([problem + joint + steps[0], *steps[1:]], good, strict=True):
         turns += [{"role": "user", "content": step}, {"role": "assistant", "content": "+" if right else "-"}]
     yield {"conversations": turns, **other_fields(as_imported(record, annotation, "extra"), _Line)}

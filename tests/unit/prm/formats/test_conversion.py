@@ -196,6 +196,27 @@ def test_a_neutral_step_is_of_the_class_that_the_policy_says(neutral, marks, end
     assert losses == ([ends] if ends else [])
 
 
+@pytest.mark.parametrize("target", ["math_shepherd", "rlhflow"])
+@pytest.mark.parametrize(
+    ("problem", "steps"),
+    [("p", ["a\n\nb", "c"]), ("p\n\nq", ["a", "b\n\nc"]), ("p", ["a\n\nStep 1: b", "c"]), ("p", ["Step 1: a", "b"])],
+)
+def test_the_problem_of_a_chat_is_read_back_and_steps_have_numbers_if_necessary(target, problem, steps):
+    record = read_one(FORMATS.get("plain"), {"problem": problem, "steps": steps})
+    record.annotations = [walked(1, -1, name="a", finish="found_error")]
+    [again] = written(FORMATS.get(target), record)
+    assert again.problem == problem
+    pairs = zip(again.positions, steps, strict=True)
+    assert all(at[0].text in (text, f"Step {number}: {text}") for number, (at, text) in enumerate(pairs, start=1))
+
+
+@pytest.mark.parametrize("target", ["math_shepherd", "rlhflow"])
+def test_a_problem_that_a_reader_would_cut_is_left_out_with_the_reason(target):
+    record = read_one(FORMATS.get("plain"), {"problem": "See Step 1 of the text.", "steps": ["a"]})
+    record.annotations = [walked(1, name="a")]
+    assert list(FORMATS.get(target).exporter.lines(record, "positive")) == [Loss("ambiguous")]
+
+
 def test_pairs_follow_the_policy_on_neutral_steps_and_the_agreed_path():
     record = read_one(FORMATS.get("plain"), {"problem": "p", "steps": ["a", ["b", "c", "d"]]})
     rated = [Rating(0, "rated", rating=-1), Rating(1, "rated", rating=0), Rating(2, "rated", rating=1)]
