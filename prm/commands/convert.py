@@ -3,6 +3,7 @@
 import argparse
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from prm.commands.common import SOLUTIONS_HELP, add_mapping, check_output, data_
 from prm.errors import DataError
 from prm.exporters import EXPORTERS
 from prm.files import replacing
-from prm.formats.record import Record
+from prm.formats.path import ratings_beside
+from prm.formats.record import Record, RecordAnnotation
 from prm.formats.trace_files import open_traces
 from prm.formats.writing import About, Exporter, Loss
 from prm.messages import Message
@@ -18,6 +20,15 @@ from prm.traces import write_traces
 from prm.vocabulary import NEUTRAL_POLICIES, SPLITS, NeutralPolicy
 
 TRACES = "traces"
+# Of the details in `Exporter.not_held`, those that files of other tools have.
+NOT_HELD = {
+    "labels": "labels left out: the format has none",
+    "merged": "labels merged with another of their solution",
+    "alternatives": "ratings of alternatives left out",
+    "own_steps": "steps that annotators wrote, not marked as theirs",
+    "error_types": "error types left out",
+    "dimensions": "answers besides the rating left out",
+}
 
 
 def add(commands: Any) -> None:
@@ -84,6 +95,23 @@ class Conversion:
             return []
         self.solutions += 1
         self.losses.update(f"shortened: {reason}" for reason in reasons)
+        for label in record.annotations:
+            self.losses.update(NOT_HELD[detail] for detail in _details(label) if detail in self.exporter.not_held)
+        if "merged" in self.exporter.not_held and len(record.annotations) > 1:
+            self.losses[NOT_HELD["merged"]] += len(record.annotations) - 1
         if self.exporter.nameless and self.exporter.has_labels:
             self.kinds.update(label.source_kind for label in record.annotations)
         return rows
+
+
+def _details(label: RecordAnnotation) -> Iterator[str]:
+    """Each detail of a label that some formats cannot express, by its name in NOT_HELD."""
+    yield "labels"
+    yield from repeat("alternatives", ratings_beside(label))
+    for place in label.path:
+        if place.own_text is not None:
+            yield "own_steps"
+        for rating in place.ratings:
+            if rating.error_type:
+                yield "error_types"
+            yield from repeat("dimensions", len(rating.dimensions))

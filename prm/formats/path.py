@@ -79,6 +79,18 @@ def agreed_path(annotations: Sequence[RecordAnnotation]) -> list[Taken]:
     return [Taken(*step, None) for step in (walked[0] if walked else agreed)]
 
 
+def ratings_beside(annotation: RecordAnnotation) -> int:
+    """The number of ratings of completions that are not on the label's own path."""
+    if max([len(place.ratings) for place in annotation.path], default=0) < 2:
+        return 0
+    on_path = {(step.position, step.alternative) for step in taken_path(annotation.finish_reason, annotation.path)}
+    return sum(
+        rating.rating is not None and (place.position, rating.alternative) not in on_path
+        for place in annotation.path
+        for rating in place.ratings
+    )
+
+
 def parting(walked: Iterable[Taken], agreed: Iterable[Taken]) -> float:
     """The first position at which two paths take different steps; infinity if there is none."""
     taken = {step.position: (step.alternative, step.own_text) for step in agreed}

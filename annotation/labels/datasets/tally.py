@@ -10,7 +10,7 @@ from annotation.labels.agreement.contrast import agree
 from annotation.labels.datasets.losses import ExportCounts
 from prm.exporters import EXPORTERS
 from prm.formats.identity import text_hash
-from prm.formats.path import taken_path
+from prm.formats.path import ratings_beside
 from prm.formats.record import HintDraw, Inclusion, Rating, Record, RecordAnnotation
 from prm.vocabulary import NEUTRAL_POLICIES, WORD_OF, NeutralPolicy
 
@@ -153,7 +153,7 @@ class Tally:
             self._count["hints"].update(_arm(annotation.hint))
         if annotation.progress is not None:
             self._count["progress"][str(annotation.progress)] += 1
-        self._alternatives += _beside(annotation)
+        self._alternatives += ratings_beside(annotation)
         ratings = self._count["ratings"]
         for place in annotation.path:
             if place.own_text is not None:
@@ -168,18 +168,6 @@ class Tally:
                     self._count["error_types"][rating.error_type] += 1
                 if rating.dimensions:
                     self._count["dimensions"].update(_dimensions(rating))
-
-
-def _beside(annotation: RecordAnnotation) -> int:
-    """The number of ratings of completions that are not on the label's own path."""
-    if max([len(place.ratings) for place in annotation.path], default=0) < 2:
-        return 0
-    on_path = {(step.position, step.alternative) for step in taken_path(annotation.finish_reason, annotation.path)}
-    return sum(
-        rating.rating is not None and (place.position, rating.alternative) not in on_path
-        for place in annotation.path
-        for rating in place.ratings
-    )
 
 
 def _arm(hint: HintDraw) -> Iterator[str]:

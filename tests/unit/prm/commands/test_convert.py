@@ -59,6 +59,39 @@ def test_what_a_format_cannot_name_is_left_out_or_reported(
     assert open_traces(out).label == "ProcessBench"
 
 
+def test_labels_that_a_format_cannot_express_are_counted(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out.jsonl"
+    arguments = ["--data", str(data), "--out", str(out), "--splits", "pool", "holdout"]
+    assert main(["convert", "--to", "plain", *arguments]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"4 solutions in {out}",
+        "3 labels left out: the format has none",
+    ]
+    shown = [{"text": "a", "rating": -1}, {"text": "b", "rating": 1}]
+    own = {"text": "c", "rating": None, "source": "human", "flagged": False}
+    steps = [
+        {"completions": shown, "human_completion": None, "chosen_completion": 1},
+        {"completions": None, "human_completion": own, "chosen_completion": None},
+    ]
+    label = {"steps": steps, "finish_reason": "solution", "total_time": 1}
+    data.write_text(json.dumps({"labeler": "l", "question": {"problem": "p"}, "label": label}))
+    assert main(["convert", "--to", "csv", *arguments]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"1 solutions in {out}",
+        "1 ratings of alternatives left out",
+        "1 steps that annotators wrote, not marked as theirs",
+    ]
+
+
+def test_final_answers_of_traces_stay_in_a_pool(data: Path, tmp_path: Path) -> None:
+    write_traces(data, [Trace("a", "p", [Step("x")], final_answer_correct=True, meta={"final_answer": "4"})])
+    out = tmp_path / "out.jsonl"
+    assert main(["convert", "--data", str(data), "--to", "best_of_n", "--out", str(out)]) == 0
+    assert json.loads(out.read_text())["final_answer"] == "4"
+
+
 def test_records_keep_split_kind_and_source(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     assert main(["convert", "--data", str(data), "--to", "records", "--out", str(out)]) == 0
