@@ -9,7 +9,7 @@ from prm.evaluation.metrics import format_metric, short
 from prm.evaluation.prmbench import DIMENSIONS, Category, PRMBenchReport
 from prm.formats.prmbench import CORRECT
 
-STEP_COLUMNS = ("step AUROC", "index AUROC", "length AUROC", "step AUPRC", "ECE", "Brier")
+STEP_COLUMNS = ("step AUROC", "position alone", "length alone", "step AUPRC", "ECE", "Brier")
 COLUMNS = ("", "solutions", "ProcessBench F1", "first error", *STEP_COLUMNS)
 PRMBENCH_COLUMNS = (
     "",
