@@ -5,15 +5,19 @@ types. Errors raised by a record's own checks have messages already. All other t
 """
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
+from msgspec import inspect
 
 from prm.messages import Message, joined
 
+_ENUM = "Invalid enum value "
 _FAULTS = {
     r"Object missing required field `(?P<name>.*)`": "required_field_missing",
     r"Object contains unknown field `(?P<name>.*)`": "unknown_object_field",
-    r"Invalid enum value (?P<value>.*)": "enum_value_invalid",
+    rf"{_ENUM}(?P<value>.*)": "enum_value_invalid",
     r"Expected `(?P<expected>[^`]*)`, got `(?P<got>[^`]*)`": "type_differs",
     r"Expected `str` matching regex '\\\\S'": "text_blank",
     r"Expected `str` matching regex '\^\(\?:(?P<names>.*)\)\$'": "name_unknown",
@@ -41,27 +45,59 @@ _HALF_PAIR = re.compile(
 )
 
 
-def fault_of(error: msgspec.DecodeError) -> tuple[str, str]:
-    """Place and reason of "Expected `str`, got `int` - at `$.label.steps[0]`": "label.steps[0]" and a sentence."""
-    path, reason = _parts(error)
+def fault_of(error: msgspec.DecodeError, kind: Any = None) -> tuple[str, str]:
+    """Place and reason of "Expected `str`, got `int` - at `$.label.steps[0]`": "label.steps[0]" and a sentence.
+
+    With the type that was decoded, `kind`, the sentence lists the names that a place may have.
+    """
+    path, reason = _parts(error, kind)
     return path.lstrip("."), reason
 
 
-def sentence_of(error: Exception, raw: bytes = b"") -> str:
-    """Place and reason in one sentence, or what is wrong with the JSON text `raw`."""
+def sentence_of(error: Exception, raw: bytes = b"", kind: Any = None) -> str:
+    """Place and reason in one sentence, or what is wrong with the JSON text `raw`; `kind` as in `fault_of`."""
     if half := _HALF_PAIR.search(raw):
         return Message("half_surrogate", escape=half[0].decode())
     if isinstance(error, UnicodeDecodeError):
         return Message("text_not_utf8")
     if isinstance(error, RecursionError):
         return Message("nested_too_deep")
-    path, reason = _parts(error)
+    path, reason = _parts(error, kind)
     return Message("reason_at_path", reason=reason, path=path) if path else reason
 
 
-def _parts(error: Exception) -> tuple[str, str]:
+def _parts(error: Exception, kind: Any) -> tuple[str, str]:
     reason, _, path = str(error).partition(" - at `$")
-    return path.rstrip("`"), _own(error) or _known(reason) or reason
+    path = path.rstrip("`")
+    if kind is not None and (value := reason.removeprefix(_ENUM)) != reason and (names := _names_at(path, kind)):
+        return path, Message("word_not_known", known=", ".join(names), word=value.strip("'"))
+    return path, _own(error) or _known(reason) or reason
+
+
+def _names_at(path: str, kind: Any) -> list[str]:
+    """The values of the literals at a place in a type, such as `.labels[0].kind`."""
+    kinds = [inspect.type_info(kind)]
+    for part in re.findall(r"\.\w+|\[.*?\]", path):
+        kinds = [inner for one in kinds for inner in _inner(one, part.lstrip("."))]
+    plain = (one for outer in kinds for one in _inner(outer, ""))
+    return [str(value) for one in plain if isinstance(one, inspect.LiteralType) for value in one.values]
+
+
+def _inner(kind: inspect.Type, part: str) -> Iterator[inspect.Type]:
+    """The types in a type at one part of a path, which is a field or an index; for an empty part the type itself."""
+    if isinstance(kind, inspect.Metadata):
+        yield from _inner(kind.type, part)
+    elif isinstance(kind, inspect.UnionType):
+        for one in kind.types:
+            yield from _inner(one, part)
+    elif not part:
+        yield kind
+    elif isinstance(kind, inspect.StructType):
+        yield from (field.type for field in kind.fields if field.encode_name == part)
+    elif isinstance(kind, inspect.DictType):
+        yield kind.value_type
+    elif isinstance(kind, inspect.ListType | inspect.VarTupleType | inspect.SetType):
+        yield kind.item_type
 
 
 def _own(error: Exception) -> Message | None:

@@ -51,7 +51,7 @@ def read_json(path: Path, kind: type[T]) -> T:
     except OSError as error:
         raise DataError(Message("path_error", path=path, error=error.strerror)) from error
     except UNDECODABLE as error:
-        raise DataError(Message("path_error", path=path, error=sentence_of(error))) from error
+        raise DataError(Message("path_error", path=path, error=sentence_of(error, kind=kind))) from error
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def read_records(path: Path | str, kind: type[T]) -> Iterator[T]:
                 yield decoder.decode(line)
             except UNDECODABLE as error:
                 raise DataError(
-                    Message("line_error", path=path, number=number, error=sentence_of(error, line))
+                    Message("line_error", path=path, number=number, error=sentence_of(error, line, kind))
                 ) from error
 
 

@@ -65,7 +65,7 @@ def read_body(request: Request, kind: type[T], *, any_text: bool = False) -> T:
         body: T = _decoder(cast(Hashable, kind)).decode(raw)
         return body
     except msgspec.ValidationError as error:
-        raise invalid(*validation_fault(error)) from None
+        raise invalid(*validation_fault(error, kind)) from None
     except RecursionError:
         message = _("The JSON of this request is nested more than %(n)s levels deep.") % {"n": MAX_DEPTH}
         raise ParseError(message) from None
@@ -109,7 +109,7 @@ def _read_texts(fields: Any, kind: type[T]) -> T:
     try:
         return msgspec.convert(sent, kind, strict=False, dec_hook=read_choice)
     except msgspec.ValidationError as error:
-        raise invalid(*validation_fault(error)) from None
+        raise invalid(*validation_fault(error, kind)) from None
 
 
 def _is_list(kind: Any) -> bool:

@@ -42,7 +42,7 @@ def check_fields(struct: msgspec.Struct, *, code: str) -> None:
     try:
         msgspec.convert(msgspec.structs.asdict(struct), type(struct), dec_hook=read_choice)
     except msgspec.ValidationError as error:
-        raise invalid(*validation_fault(error), code=code) from None
+        raise invalid(*validation_fault(error, type(struct)), code=code) from None
 
 
 def invalid(field: str, reason: str, *, code: str = "invalid") -> DomainError:
@@ -56,4 +56,5 @@ def read_choice(kind: type[Any], value: Any) -> Any:
     try:
         return kind(value)
     except ValueError:
-        raise ValueError(Message("enum_value_invalid", value=repr(value))) from None
+        known = ", ".join(map(str, kind.values))
+        raise ValueError(Message("word_not_known", known=known, word=value)) from None

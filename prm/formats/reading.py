@@ -159,9 +159,9 @@ def fits(value: Any, kind: type[msgspec.Struct]) -> bool:
     return True
 
 
-def validation_fault(error: msgspec.ValidationError) -> tuple[str, str]:
-    """Field and reason of "Expected `str`, got `int` - at `$.label.steps[0]`"; of a missing field, its own name."""
-    place, reason = fault_of(error)
+def validation_fault(error: msgspec.ValidationError, kind: Any = None) -> tuple[str, str]:
+    """As `fault_of`; the place of a missing field is its own name."""
+    place, reason = fault_of(error, kind)
     missing = _MISSING.fullmatch(reason)
     return (f"{place}.{missing['name']}".lstrip(".") if missing else place), reason
 

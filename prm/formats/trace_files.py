@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, BinaryIO, TypeVar, cast
+from typing import Annotated, Any, BinaryIO, TypeVar, cast
 
 import msgspec
 
@@ -218,18 +218,18 @@ def _raw(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 @contextmanager
-def _placed(place: str, raw: bytes = b"") -> Iterator[None]:
+def _placed(place: str, raw: bytes = b"", kind: type[Any] | None = None) -> Iterator[None]:
     """Convert errors in a record to a DataError that names its place."""
     try:
         yield
     except UNDECODABLE as error:
-        raise DataError(Message("place_error", where=place, error=sentence_of(error, raw))) from error
+        raise DataError(Message("place_error", where=place, error=sentence_of(error, raw, kind))) from error
 
 
 def _decoded(path: Path, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
     decoder = msgspec.json.Decoder(kind)
     for place, raw in _raw(path):
-        with _placed(place, raw):
+        with _placed(place, raw, kind):
             record = decoder.decode(raw)
         yield place, record
 

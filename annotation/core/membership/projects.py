@@ -14,7 +14,16 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.core.membership.access import may_create_projects, require_role
 from annotation.core.membership.backbones import check_backbone
-from annotation.models import GuidelineVersion, Membership, Project, parse_examples, parse_policy, parse_scheme
+from annotation.models import (
+    GuidelineVersion,
+    LabelScheme,
+    Membership,
+    Project,
+    ProjectPolicy,
+    parse_examples,
+    parse_policy,
+    parse_scheme,
+)
 from prm.faults import fault_of, sentence_of
 from prm.messages import Message
 
@@ -152,7 +161,7 @@ def _check_scheme(scheme: dict[str, Any]) -> None:
     try:
         parse_scheme(scheme)
     except msgspec.ValidationError as error:
-        raise _refused("scheme", error, Message("label_scheme_error", error=sentence_of(error))) from None
+        raise _refused("scheme", "label_scheme_error", error, LabelScheme) from None
 
 
 def _check_policy(policy: dict[str, Any], before: dict[str, Any]) -> None:
@@ -160,7 +169,7 @@ def _check_policy(policy: dict[str, Any], before: dict[str, Any]) -> None:
     try:
         backbone = parse_policy(policy).backbone
     except msgspec.ValidationError as error:
-        raise _refused("policy", error, Message("policy_error", error=sentence_of(error))) from None
+        raise _refused("policy", "policy_error", error, ProjectPolicy) from None
     if backbone != before.get("backbone"):
         check_backbone(backbone)
 
@@ -169,12 +178,13 @@ def _check_examples(examples: list[dict[str, Any]]) -> None:
     try:
         parse_examples(examples)
     except msgspec.ValidationError as error:
-        raise _refused("examples", error, Message("examples_error", error=sentence_of(error))) from None
+        raise _refused("examples", "examples_error", error) from None
 
 
-def _refused(field: str, error: msgspec.ValidationError, message: str) -> DomainError:
+def _refused(field: str, code: str, error: msgspec.ValidationError, kind: Any = None) -> DomainError:
     """The error for an invalid field: `place` is where in its value, `reason` is the message without the place."""
-    place, reason = fault_of(error)
+    place, reason = fault_of(error, kind)
+    message = Message(code, error=sentence_of(error, kind=kind))
     return DomainError(message, {"field": field, "place": place, "reason": reason}, code=f"invalid_{field}")
 
 

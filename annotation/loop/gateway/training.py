@@ -50,7 +50,7 @@ def check_training(choices: dict[str, Any]) -> None:
     try:
         msgspec.convert(choices, TrainConfig)
     except msgspec.ValidationError as error:
-        place, reason = fault_of(error)
+        place, reason = fault_of(error, TrainConfig)
         raise _invalid(Message("place_reason", place=place, reason=reason) if place else reason) from None
 
 

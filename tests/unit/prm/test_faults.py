@@ -46,3 +46,26 @@ def test_a_fault_has_a_place_and_a_sentence_of_ours(content: str, place: str, re
     assert fault_of(refused.value) == (place, reason)
     assert isinstance(fault_of(refused.value)[1], Message)
     assert sentence_of(refused.value).startswith(reason)
+
+
+class Nested(msgspec.Struct):
+    records: dict[str, list[Record | None]] = {}
+    config: TrainConfig | None = None
+
+
+@pytest.mark.parametrize(
+    ("content", "place", "reason"),
+    [
+        (
+            '{"records": {"x": [null, {"config": {}, "kind": "c"}]}}',
+            "records[...][1].kind",
+            "Expected one of a, b, got 'c'",
+        ),
+        ('{"config": {"lane": "all"}}', "config.lane", "Expected one of full, heads, lora, got 'all'"),
+    ],
+)
+def test_an_unknown_name_lists_the_known_ones_if_the_type_is_at_hand(content: str, place: str, reason: str) -> None:
+    with pytest.raises(msgspec.DecodeError) as refused:
+        msgspec.json.decode(content, type=Nested)
+    assert fault_of(refused.value, Nested) == (place, reason)
+    assert sentence_of(refused.value, kind=Nested) == f"{reason} - at `$.{place}`"

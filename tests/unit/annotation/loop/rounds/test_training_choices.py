@@ -17,7 +17,7 @@ from prm.simulation.plan import FULL, TABLE, Plan
         ({"epoch": 3}, "unknown field `epoch`"),
         ({"epochs": "many"}, "`epochs`: Expected a whole number, got a text"),
         ({"epochs": 0}, "epochs must be at least 1"),
-        ({"lane": "all"}, "`lane`: Invalid enum value 'all'"),
+        ({"lane": "all"}, "`lane`: Expected one of full, heads, lora, got 'all'"),
         ({"base": "tiny"}, "`base` is set in the policy as `backbone`"),
         ({"neutral": "drop"}, "`neutral` is set in the policy as `neutral`"),
         ({"shard": True}, '`shard` requires `lane` "full"'),
