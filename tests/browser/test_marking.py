@@ -13,10 +13,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 # An escape, emphasis, a formula and a character of two halves stand before what is marked.
 STEP = r"It costs \$5, **so** 🤔 $x^2 = 2$ is wrong here."
 
+LONG = "a rule that holds only for numbers other than zero was used although the number may be zero here"
+
 
 @pytest.fixture
 def project() -> Project:
-    generation = GenerationFactory(project__scheme={"error_types": ["slip"]})
+    generation = GenerationFactory(project__scheme={"error_types": ["slip", LONG]})
     QueueItemFactory(generation=generation, solution__steps=[STEP])
     return generation.project
 
@@ -60,7 +62,11 @@ def test_what_the_mouse_selects_is_marked_with_a_type_and_a_word_on_it(workbench
     workbench.get_by_role("button", name="Mark text").click()
     expect(workbench.locator(".spans q")).to_have_text("is wrong")
     workbench.keyboard.type("It is right!")
-    workbench.locator(".spans select").select_option("slip")
+    types = workbench.locator(".spans select")
+    types.select_option(LONG)
+    edges = [place.bounding_box() for place in (types, workbench.locator(".spans"))]
+    assert edges[0]["x"] + edges[0]["width"] <= edges[1]["x"] + edges[1]["width"], "a long name widens nothing"
+    types.select_option("slip")
     assert workbench.evaluate("[...CSS.highlights.get('marked')].map(String)") == ["is wrong"]
     workbench.keyboard.press("Escape")
     workbench.keyboard.press("Enter")
