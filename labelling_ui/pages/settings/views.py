@@ -20,11 +20,12 @@ from labelling_ui.pages.settings.part import Part
 
 
 class Kind(NamedTuple):
-    """A settings page: its address, title and parts."""
+    """A settings page: its address, title and parts. Those that compose generations change none that is open."""
 
     name: str
     title: Any
     parts: tuple[type[Part], ...]
+    composes: bool = False
 
 
 PAGES = [
@@ -32,8 +33,8 @@ PAGES = [
     Kind("guidelines", _("Guidelines"), (project.GuidelinesPart, project.ExamplesPart)),
     Kind("scheme", _("Labelling scheme"), (scheme.RatingPart, scheme.FirstErrorPart, scheme.BesidePart)),
     Kind("answers", _("Answers and shortcuts"), (scheme.AnswersPart, scheme.KeysPart)),
-    Kind("queue", _("Queue"), (work.GenerationsPart, work.QueuePart)),
-    Kind("labour", _("Division of labour"), (routes.RoutesPart, work.CostsPart)),
+    Kind("queue", _("Queue"), (work.GenerationsPart, work.QueuePart), composes=True),
+    Kind("labour", _("Division of labour"), (routes.RoutesPart, work.CostsPart), composes=True),
     Kind("work", _("Pace, hints and feedback"), (work.PacePart, work.HintsPart, work.FeedbackPart)),
     Kind("quality", _("Gold and quality"), (work.GoldPart, work.ScreeningPart, work.WatchPart)),
     Kind("training", _("Training"), (learning.TrainingPart, learning.SourcesPart, learning.GatePart)),
@@ -106,10 +107,10 @@ def settings(request: HttpRequest, member: Membership, name: str = FIRST) -> Htt
         except DomainError as error:
             page.blame(error)
         else:
-            messages.success(
-                request,
-                gettext("Saved. The open generation is unchanged; changes to its composition apply from the next one."),
+            later = gettext(
+                "Saved. The open generation is unchanged; changes to its composition apply from the next one."
             )
+            messages.success(request, later if kind.composes else gettext("Saved."))
             return redirect("settings-page", project.slug, name)
     return render(request, "labelling_ui/settings.html", {"page": page, "pages": PAGES})
 

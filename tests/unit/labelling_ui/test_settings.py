@@ -48,6 +48,13 @@ def test_a_page_that_is_saved_as_it_opened_changes_nothing(manager: Client, proj
     assert project.guideline_versions.get().number == 1
 
 
+def test_only_what_composes_generations_says_that_the_open_one_is_unchanged(manager: Client, project: Project) -> None:
+    for name, later in (("project", False), ("queue", True)):
+        saved = manager.post(f"/p/algebra/settings/{name}/", as_opened(manager, name), follow=True)
+        assert ("The open generation is unchanged" in saved.content.decode()) == later
+        assert "Saved." in saved.content.decode()
+
+
 def test_every_decision_of_a_project_stands_on_one_page(manager: Client, project: Project) -> None:
     fields = [field for name in NAMES for field in manager.get(f"/p/algebra/settings/{name}/").context["page"].values]
     assert len(fields) == len(set(fields))
