@@ -246,7 +246,7 @@ def share_chart(
         term=term,
         legend=legend_of(series),
         x_ticks=x_ticks_of(labels),
-        y_ticks=[Tick(at, f"{at} %") for at in (0, 50, 100)],
+        y_ticks=[Tick(at, percent(at / 100)) for at in (0, 50, 100)],
         bars=bars,
         header=[places, *(s.name for s in series)],
         rows=table_rows(labels, series, plain),

@@ -139,8 +139,8 @@ def chances(generation: Generation) -> list[tuple[str, int]]:
     bins: dict[int, int] = dict(known.order_by().values_list(bin_of).annotate(n=Count("pk")))
     if not bins:
         return []
-    names = [f"≤ {short(100 * EDGES[0])} %"]
-    names += [f"{short(100 * low)}–{short(100 * high)} %" for low, high in pairwise(EDGES)]
+    names = [f"≤ {short(100 * EDGES[0])}\N{NO-BREAK SPACE}%"]
+    names += [f"{short(100 * low)}–{short(100 * high)}\N{NO-BREAK SPACE}%" for low, high in pairwise(EDGES)]
     return [(names[place], bins.get(place, 0)) for place in range(min(bins), len(EDGES))]
 
 

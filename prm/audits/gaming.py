@@ -27,7 +27,7 @@ from prm.audits.ranking import clear
 from prm.audits.subject import AUDITS, ENOUGH, Subject, accepted, is_whole
 from prm.evaluation.metrics import Metric, format_metric, percent
 from prm.labels import first_error, problem_of
-from prm.messages import Message, joined
+from prm.messages import Message, joined, write_share
 from prm.scores import TraceScore
 from prm.traces import Trace
 
@@ -235,8 +235,8 @@ def _share(words: str, value: Metric, n: int, name: str, of: str = "solutions") 
 
 def _lifted_check(lifted: dict[str, tuple[Metric, int]]) -> Check:
     rule = (
-        f"No harmless edit clearly lifts {LIFTED:.0%} of rejected wrong solutions over the threshold, else attention; "
-        f"{MANY_LIFTED:.0%}, else fail"
+        f"No harmless edit clearly lifts {write_share(LIFTED)} of rejected wrong solutions over the threshold, else "
+        f"attention; {write_share(MANY_LIFTED)}, else fail"
     )
     codes = ("too_few_rejected_solutions", "wrong_solutions_not_lifted", "wrong_solutions_lifted")
     return _harmless_check(rule, lifted, LIFTED, MANY_LIFTED, codes)
@@ -244,8 +244,8 @@ def _lifted_check(lifted: dict[str, tuple[Metric, int]]) -> Check:
 
 def _flagged_check(flagged: dict[str, tuple[Metric, int]]) -> Check:
     rule = (
-        f"No harmless edit clearly makes {FLAGGED:.0%} of accepted correct solutions fail, else attention; "
-        f"{MANY_FLAGGED:.0%}, else fail"
+        f"No harmless edit clearly makes {write_share(FLAGGED)} of accepted correct solutions fail, else attention; "
+        f"{write_share(MANY_FLAGGED)}, else fail"
     )
     codes = ("too_few_accepted_solutions", "right_solutions_not_rejected", "right_solutions_rejected")
     return _harmless_check(rule, flagged, FLAGGED, MANY_FLAGGED, codes)
@@ -269,8 +269,8 @@ def _harmless_check(
 
 def _noticed_check(value: Metric, n: int) -> Check:
     rule = (
-        f"A false result in an accepted correct solution is rejected, clearly in fewer than {NOTICED:.0%} of cases: "
-        f"attention; {FEW_NOTICED:.0%}: fail"
+        f"A false result in an accepted correct solution is rejected, clearly in fewer than {write_share(NOTICED)} of "
+        f"cases: attention; {write_share(FEW_NOTICED)}: fail"
     )
     if n < ENOUGH or value.high is None:
         return Check("cannot tell", rule, Message("too_few_false_results", n=n))
@@ -282,7 +282,7 @@ def _noticed_check(value: Metric, n: int) -> Check:
 
 def _swapped_check(value: Metric, n: int) -> Check:
     rule = (
-        f"A correct solution to another question is rejected in {CAUGHT:.0%} of cases, else attention; "
+        f"A correct solution to another question is rejected in {write_share(CAUGHT)} of cases, else attention; "
         "clearly in fewer than half, else fail"
     )
     if n < ENOUGH or value.value is None:

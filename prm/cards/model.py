@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 import msgspec
 
+from prm.answers.noise import AnswerNoise
 from prm.cards.tables import evaluation_tables
 from prm.evaluation import Report, Slice
 from prm.evaluation.best_of_n import BestOfN
@@ -16,6 +17,7 @@ from prm.evaluation.evaluation import Evaluation
 from prm.evaluation.metrics import format_metric
 from prm.evaluation.prmbench import PRMBenchReport
 from prm.manifest import PEOPLE, Costs, Counts, EstimateCounts, GradedCounts, Manifest, Provenance
+from prm.messages import write_share
 from prm.trust import Trust
 from prm.vocabulary import MACHINES
 
@@ -164,23 +166,29 @@ def _model(manifest: Manifest) -> list[str]:
 
 def _graded(graded: GradedCounts, weight: float) -> str:
     noise = graded.noise
+    despite, without = _rates(noise.overall)
     return (
         f"{graded.right} unread solutions with a right and {graded.wrong} with a wrong answer taught the step heads "
-        f"(weight {weight:g}); among {noise.right} labelled right answers {noise.overall.right_despite_error:.1%} were "
-        f"taken to have an error, and among {noise.wrong} wrong ones {noise.overall.wrong_without_error:.1%} to have "
-        "none"
+        f"(weight {weight:g}); among {noise.right} labelled right answers {despite} were taken to have an error, and "
+        f"among {noise.wrong} wrong ones {without} to have none"
     )
+
+
+def _rates(noise: AnswerNoise) -> tuple[str, str]:
+    """How often an answer is right despite an error, and wrong without one."""
+    return write_share(noise.right_despite_error, 1), write_share(noise.wrong_without_error, 1)
 
 
 def _estimated(estimated: EstimateCounts | None, weight: float) -> list[str]:
     if estimated is None:
         return []
     noise = estimated.noise
+    despite, without = _rates(noise.overall)
     return [
         f"- Monte Carlo estimates: {estimated.solutions} unread solutions with {estimated.steps} estimated steps "
         f"taught the step heads (weight {weight:g}). Training assumed that a rollout is right from "
-        f"{noise.overall.right_despite_error:.1%} of the prefixes with an error ({noise.wrong} were labelled), and "
-        f"that none is from {noise.overall.wrong_without_error:.1%} of those without one ({noise.right})."
+        f"{despite} of the prefixes with an error ({noise.wrong} were labelled), and that none is from {without} of "
+        f"those without one ({noise.right})."
     ]
 
 
@@ -188,24 +196,26 @@ def _trust(trust: Trust | None) -> list[str]:
     """The two limits in words, if the model has them."""
     domain, abstention = (trust.domain, trust.abstention) if trust else (None, None)
     lines = [
-        f"- Out of domain: limits set on {domain.solutions} held-out solutions to flag {domain.false_alarms:.0%} of "
-        "familiar ones; the model gives no verdict on flagged text."
+        f"- Out of domain: limits set on {domain.solutions} held-out solutions to flag "
+        f"{write_share(domain.false_alarms)} of familiar ones; the model gives no verdict on flagged text."
         if domain
         else f"- Out of domain: {UNKNOWN}."
     ]
     if abstention is None:
         return [*lines, f"- Abstention: {UNKNOWN}."]
-    aim = f"that {abstention.target:.0%} of the verdicts given are right (confidence {abstention.confidence:.0%})"
+    target, confidence = write_share(abstention.target), write_share(abstention.confidence)
+    aim = f"that {target} of the verdicts given are right (confidence {confidence})"
+    of_all = write_share(abstention.accuracy_without)
     if abstention.bar is None:
         return [
             *lines,
-            f"- Abstention: always, because no limit ensures {aim}; of all, {abstention.accuracy_without:.0%} are.",
+            f"- Abstention: always, because no limit ensures {aim}; of all, {of_all} are.",
         ]
     return [
         *lines,
         f"- Abstention: above an uncertainty of {abstention.bar:.3f}, so {aim}; on {abstention.solutions} held-out "
-        f"solutions {abstention.coverage:.0%} are below it and {abstention.accuracy:.0%} of these verdicts are right "
-        f"(of all: {abstention.accuracy_without:.0%}).",
+        f"solutions {write_share(abstention.coverage)} are below it and {write_share(abstention.accuracy)} of these "
+        f"verdicts are right (of all: {of_all}).",
     ]
 
 
@@ -218,8 +228,8 @@ def _costs(costs: Costs) -> str:
     main = max(costs.stages.values(), key=lambda stage: stage.tokens or 0, default=None)
     if main is not None and main.tokens_per_second is not None:
         phrases.append(
-            f"{main.tokens_per_second:,.0f} useful tokens/s, {main.utilisation:.1%} of {costs.peak_flops / 1e12:.2f} "
-            f"TFLOP/s ({costs.peak_source}), {main.padded_share:.1%} padding"
+            f"{main.tokens_per_second:,.0f} useful tokens/s, {write_share(main.utilisation, 1)} of "
+            f"{costs.peak_flops / 1e12:.2f} TFLOP/s ({costs.peak_source}), {write_share(main.padded_share, 1)} padding"
         )
     if costs.energy_joules is not None:
         phrases.append(f"{costs.energy_joules / 3600:.2f} Wh ({costs.energy_source})")
@@ -227,7 +237,7 @@ def _costs(costs: Costs) -> str:
 
 
 def _data(counts: Counts, provenance: Provenance | None, words: About) -> list[str]:
-    errors = f", {counts.bad:.0f} of them errors ({counts.bad / counts.steps:.0%})" if counts.steps else ""
+    errors = f", {counts.bad:.0f} of them errors ({write_share(counts.bad / counts.steps)})" if counts.steps else ""
     beside = f" and {counts.alternatives} alternatives beside their paths" if counts.alternatives else ""
     lines = [
         f"- Trained on {counts.solutions} solutions of {counts.problems} problems{beside}: {counts.steps} labelled "
@@ -237,7 +247,8 @@ def _data(counts: Counts, provenance: Provenance | None, words: About) -> list[s
     ]
     if counts.by_position:
         shares = (
-            f"{name}: {place.bad / place.steps:.0%} of {place.steps}" for name, place in counts.by_position.items()
+            f"{name}: {write_share(place.bad / place.steps)} of {place.steps}"
+            for name, place in counts.by_position.items()
         )
         lines.append(f"- Errors by position in the solution, from 1: {', '.join(shares)}.")
     if counts.left_out:
@@ -256,7 +267,9 @@ def _labels(manifest: Manifest, provenance: Provenance | None, words: About) -> 
     human = f"{by_people} solutions, by {provenance.people} people known by pseudonym" if by_people else "none recorded"
     if provenance.pairs:
         share = provenance.agreeing_pairs / provenance.pairs
-        human += f"; {share:.0%} of {provenance.pairs} pairs of labels of one solution name the same first error"
+        human += (
+            f"; {write_share(share)} of {provenance.pairs} pairs of labels of one solution name the same first error"
+        )
     elif by_people:
         human += f"; their agreement is {UNKNOWN}"
     others = {kind: n for kind, n in kinds.items() if kind and kind not in PEOPLE | MACHINES}

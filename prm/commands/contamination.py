@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from prm.commands.common import check_output, input_file, say
 from prm.files import write_json
 from prm.formats.trace_files import read_traces
+from prm.messages import write_share
 
 if TYPE_CHECKING:
     from prm.contamination import ContaminationReport, Item, Overlap
@@ -61,13 +62,14 @@ def _say_overlap(report: "ContaminationReport") -> None:
     for name, counts in (("problems", report.problems), ("solutions", report.solutions)):
         say(f"  {name}: {_counted(counts, report)}")
     for hit in report.hits[:SHOWN]:
-        say(f"  {hit.of} {hit.id} ({hit.split}) overlaps with {hit.benchmark_id}, {hit.share:.0%} of its runs")
+        say(f"  {hit.of} {hit.id} ({hit.split}) overlaps with {hit.benchmark_id}, {write_share(hit.share)} of its runs")
 
 
 def _counted(counts: "Overlap", report: "ContaminationReport") -> str:
     return (
         f"{counts.found} of {counts.texts} overlap; {counts.equal} equal, {counts.most_runs} with "
-        f"{report.most:.0%} of the runs of {report.short_run} words, {counts.any_run} with a run of {report.long_run}"
+        f"{write_share(report.most)} of the runs of {report.short_run} words, {counts.any_run} with a run of "
+        f"{report.long_run}"
     )
 
 

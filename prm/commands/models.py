@@ -18,7 +18,7 @@ from prm.commands.common import (
 )
 from prm.errors import DataError
 from prm.files import write_json
-from prm.messages import Message
+from prm.messages import Message, write_share
 from prm.processes import use_half_the_cores
 
 WORDS = {
@@ -113,7 +113,7 @@ def _export_classifier(options: argparse.Namespace) -> None:
     )
     say(
         f"{options.out}: on {loss.steps} other steps, the mean difference from the model is {loss.difference:.4f}, and "
-        f"{loss.agreement:.1%} have the same verdict; its README.md explains how to score with it"
+        f"{write_share(loss.agreement, 1)} have the same verdict; its README.md explains how to score with it"
     )
 
 

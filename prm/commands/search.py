@@ -15,7 +15,7 @@ from prm.commands.common import MODEL_HELP, above_zero, at_least, check_output, 
 from prm.errors import DataError
 from prm.evaluation.metrics import as_metric, draws_of
 from prm.files import read_records
-from prm.messages import Message
+from prm.messages import Message, write_share
 from prm.scores import AGGREGATES
 from prm.splitting import RULES, Splitting
 
@@ -187,7 +187,8 @@ def _summary(solved: list["Solved"]) -> Iterator[str]:
     if graded:
         shares = draws_of(len(graded), BOOTSTRAP, 0) @ np.array(graded, dtype=np.float32) / len(graded)
         right = as_metric(shares)
-        yield f"{right.value:.1%} correct (95 %: {right.low:.1%} to {right.high:.1%}) of {len(graded)} problems"
+        value, low, high = (write_share(one, 1) for one in (right.value, right.low, right.high))
+        yield f"{value} correct (95 %: {low} to {high}) of {len(graded)} problems"
     costs = [one.result.cost for one in solved]
     per = len(solved)
     tokens = sum(cost.completion_tokens for cost in costs) / per

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from prm.messages import write_number
+from prm.messages import write_share
 
 Array = NDArray[np.floating]
 CELLS = 500_000  # weights held at once, so that they stay in the processor's cache
@@ -78,7 +78,7 @@ def short(value: float, *, signed: bool = False) -> str:
 
 def percent(metric: Metric) -> str:
     """ "12 %", or "-" if unknown."""
-    return "-" if metric.value is None else write_number(metric.value, ".0%")
+    return write_share(metric.value)
 
 
 CALIBRATION_BINS = 10

@@ -33,12 +33,17 @@ class Message(str):
         return from_json, (as_json(self),)
 
 
-SIGNS = str.maketrans({"-": "−", "%": " %"})
+SIGNS = str.maketrans({"-": "−", "%": "\N{NO-BREAK SPACE}%"})
 
 
 def write_number(value: float, form: str) -> str:
-    """The number as texts and pages write it, with a minus and a space before the percent sign: −3.1, 68.1 %."""
+    """The number as texts and pages write it, with a minus and an unbroken space before the percent sign: −3.1, 68 %."""
     return format(value, form).translate(SIGNS)
+
+
+def write_share(share: float | None, digits: int = 0) -> str:
+    """The share in percent, as texts and pages write it: 68 %, 68.1 %; "-" if unknown."""
+    return "-" if share is None else write_number(share, f".{digits}%")
 
 
 class Fields(string.Formatter):

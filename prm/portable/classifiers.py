@@ -21,7 +21,7 @@ from prm.files import write_atomic, write_json
 from prm.formats.mapping import Mapping
 from prm.formats.trace_files import read_traces
 from prm.manifest import data_sha256
-from prm.messages import Message
+from prm.messages import Message, write_share
 from prm.portable.distilling import Distillation, Layers, Lesson, distil, lesson_of
 from prm.portable.exporting import README, card_of, check_new_folder, load_trained, restore_weights
 from prm.portable.layout import LAYOUT_KEY, StepLayout
@@ -205,7 +205,7 @@ other problems:
 |---|---|
 | mean absolute difference of probabilities | {loss.difference:.4f} |
 | divergence from the model, in nats | {loss.divergence:.5f} |
-| steps with the same verdict | {loss.agreement:.1%} |
+| steps with the same verdict | {write_share(loss.agreement, 1)} |
 {aurocs}
 ## Scoring
 

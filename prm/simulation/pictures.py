@@ -5,6 +5,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from prm.messages import write_share
 from prm.simulation.plan import arm_name
 from prm.simulation.report import AXES, Comparison, Report, is_base
 
@@ -35,7 +36,7 @@ def draw_curves(report: Report, path: Path) -> None:
             axes.grid(color="#dddddd", linewidth=0.6)
             axes.spines[["top", "right"]].set_visible(False)
         row[0].set_ylabel("ProcessBench F1")
-        row[0].set_title(world + (f", {noise:.0%} wrong verdicts" if noise else ""), loc="left", fontsize=10)
+        row[0].set_title(world + (f", {write_share(noise)} wrong verdicts" if noise else ""), loc="left", fontsize=10)
     handles, labels = grid[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=min(5, len(labels)), frameon=False, fontsize=9)
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=150)

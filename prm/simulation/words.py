@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from prm.cards import markdown_table
 from prm.evaluation.metrics import Metric, format_metric
+from prm.messages import write_share
 from prm.simulation.plan import arm_name
 from prm.simulation.report import Comparison, Report, is_base
 
@@ -82,7 +83,7 @@ def _glance(one: Comparison | None) -> str:
 
 
 def _noise(share: float) -> str:
-    return f", {share:.0%} wrong verdicts" if share else ""
+    return f", {write_share(share)} wrong verdicts" if share else ""
 
 
 def _times(metric: Metric, *, short: bool) -> str:

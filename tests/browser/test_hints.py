@@ -60,11 +60,11 @@ def test_a_score_comes_with_its_step_stays_through_undo_and_reload_and_is_told_w
     drawn: Callable[[str, float], Page],
 ) -> None:
     page = drawn("reached", 0.49)
-    expect(meter(page, 1)).to_have_attribute("aria-valuetext", "model: 93 %")
+    expect(meter(page, 1)).to_have_attribute("aria-valuetext", "model: 93\xa0%")
     expect(meter(page, 1)).to_be_visible()
     expect(page.get_by_role("meter")).to_have_count(1)  # what comes later does not pull the eye ahead
     page.keyboard.press("1")
-    expect(meter(page, 2)).to_have_attribute("aria-valuetext", "model: 12 %")
+    expect(meter(page, 2)).to_have_attribute("aria-valuetext", "model: 12\xa0%")
     expect(page.get_by_role("meter")).to_have_count(2)
 
     with draft_sent(page):

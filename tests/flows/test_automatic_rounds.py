@@ -171,7 +171,7 @@ def test_disagreement_holds_rounds_back_until_it_is_settled(project, monkeypatch
     assert automatic.start_due_runs(MONDAY) == 0
     told = automatic.outlook(project, MONDAY)
     assert told.not_before is None
-    assert "the first error in 60 % of pairs, below the floor of 80 %" in told.holds[0].sentence
+    assert "the first error in 60\xa0% of pairs, below the floor of 80\xa0%" in told.holds[0].sentence
     said[0] = AgreementCell("", "", 0.6, None, None, solutions=10, pairs=10)  # too few to tell
     assert automatic.start_due_runs(MONDAY) == 1
 

@@ -6,6 +6,7 @@ from typing import Any
 from annotation.labels.datasets.markdown import cell, quote, table
 from annotation.models import Dispute, GuidelineVersion, LabelBatch, Snapshot
 from prm.consensus import CONSENSUS, Measured
+from prm.messages import write_share
 
 WEIGHTS = """\
 Each drawn label states its `lane`, its `generation` and `inclusion`: the probability that the draw chose its solution,
@@ -91,7 +92,7 @@ def consensus(snapshot: Snapshot) -> str:
 
 
 def _estimate(measured: Measured) -> str:
-    return f"{measured.value:.1%} ({measured.low:.1%} to {measured.high:.1%})"
+    return f"{write_share(measured.value, 1)} ({write_share(measured.low, 1)} to {write_share(measured.high, 1)})"
 
 
 def known_failures(snapshot: Snapshot) -> str:
@@ -114,7 +115,7 @@ def known_failures(snapshot: Snapshot) -> str:
 
 def _share(counts: Mapping[str, Any], name: str) -> str:
     number, whole = counts.get(name, 0), sum(counts.values())
-    return f"{number} of {whole} ({number / whole:.1%})" if whole else "0"
+    return f"{number} of {whole} ({write_share(number / whole, 1)})" if whole else "0"
 
 
 def _span(least: float, most: float) -> str:

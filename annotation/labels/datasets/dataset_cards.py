@@ -13,6 +13,7 @@ from annotation.labels.datasets.plans import Plan, plan_export
 from annotation.models import Snapshot
 from prm.contamination import ContaminationReport
 from prm.exporters import EXPORTERS
+from prm.messages import write_share
 
 SIZES = (
     (1_000, "n<1K"),
@@ -123,8 +124,8 @@ def _people(snapshot: Snapshot) -> str:
     if agreement.get("pairs"):
         exact, near = (agreement[name] / agreement["pairs"] for name in ("exact", "within_one"))
         parts.append(
-            f"Of pairs of people who decided the first error of one solution ({agreement['pairs']}), {exact:.0%} agree "
-            f"exactly and {near:.0%} within one step."
+            f"Of pairs of people who decided the first error of one solution ({agreement['pairs']}), "
+            f"{write_share(exact)} agree exactly and {write_share(near)} within one step."
         )
     else:
         parts.append("No solution was decided by two people, so their agreement is unknown.")
@@ -210,11 +211,11 @@ def _overlap(report: ContaminationReport) -> str:
     )
     if not report.benchmark:
         return repeated
-    problems, solutions = report.problems, report.solutions
+    problems, solutions, most = report.problems, report.solutions, write_share(report.most)
     return (
         f"`{cell(report.benchmark)}` (SHA-256 `{report.sha256[:12]}`): {problems.found} of {problems.texts} problems "
-        f"share a run of {report.long_run} words or {report.most:.0%} of their runs of {report.short_run} words, and "
-        f"{solutions.found} of {solutions.texts} solutions share {report.most:.0%}. {repeated}"
+        f"share a run of {report.long_run} words or {most} of their runs of {report.short_run} words, and "
+        f"{solutions.found} of {solutions.texts} solutions share {most}. {repeated}"
     )
 
 

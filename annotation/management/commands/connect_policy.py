@@ -9,6 +9,7 @@ from annotation.loop.sampling.run_body import run_sampling
 from annotation.loop.sampling.sampling_runs import SamplingPlan, create_sampling
 from annotation.management.named_project import find_project_by_slug
 from annotation.models import SamplingRun
+from prm.messages import write_share
 from prm.splitting import RULES, THINKING
 
 SHOWN_ERRORS = 10
@@ -65,7 +66,7 @@ class Command(BaseCommand):
 
     def _show_progress(self, run: SamplingRun) -> None:
         if sys.stderr.isatty():
-            self.stderr.write(f"\r{run.share or 0:4.0%}  {run.sampled} samples", ending="")
+            self.stderr.write(f"\r{write_share(run.share or 0):>5}  {run.sampled} samples", ending="")
 
     def _report(self, run: SamplingRun) -> None:
         self.stdout.write(

@@ -18,6 +18,7 @@ from annotation.models import ImportJob
 from annotation.models.import_job import EmptySteps, LabelledBy, NoSolution, SourceGroups
 from prm.formats.mapping import Mapping, parse_mapping
 from prm.formats.registry import FORMATS
+from prm.messages import write_share
 from prm.splitting import RULES, THINKING
 
 SHOWN_REJECTIONS = 20
@@ -95,7 +96,7 @@ class Command(BaseCommand):
 
     def _show_progress(self, job: ImportJob) -> None:
         if sys.stderr.isatty():
-            self.stderr.write(f"\r{job.share or 0:4.0%}  {job.done_records} records", ending="")
+            self.stderr.write(f"\r{write_share(job.share or 0):>5}  {job.done_records} records", ending="")
 
     def _report(self, job: ImportJob) -> None:
         self.stdout.write(

@@ -152,7 +152,7 @@ def test_how_much_of_somebodys_ratings_one_key_accepted_is_shown_beside_the_time
     assert [rows[one.pk].speed.step_ms for one in (careful, fast)] == [9000, 400]
     page = client.get(f"/p/algebra/quality/annotators/{fast.pk}/").content.decode()
     assert "Accepted together" in page
-    assert "67 %" in page
+    assert "67\xa0%" in page
     assert "24 of 36 ratings" in page
     assert (
         f'href="/p/algebra/quality/annotators/{fast.pk}/"'

@@ -36,7 +36,7 @@ def test_amounts_of_money(amount: float | None, told: str) -> None:
 
 def test_counts_shares_and_differences() -> None:
     assert figures.count(1234567) == "1,234,567"
-    assert figures.percent(0.4231) == "42 %"
+    assert figures.percent(0.4231) == "42\xa0%"
     assert figures.hundredths(0.6234) == "62.3"
     assert figures.points(-0.0312) == "−3.1"
     assert figures.bytes_of(1536) == "1.5 kB"
@@ -58,7 +58,7 @@ def test_each_language_writes_figures_its_own_way() -> None:
         assert figures.count(1234567) == "1.234.567"
         assert figures.duration(252) == "4,2 min"
         assert figures.points(-0.0312) == "−3,1"
-        assert figures.percent(12.3456, 1) == "1.234,6 %"
+        assert figures.percent(12.3456, 1) == "1.234,6\xa0%"
         assert figures.bar(1, 8, "") == {"percent": 12.5, "label": ""}
         assert "21. Nov 2026, 05:04 UTC" in figures.when(datetime(2026, 11, 21, 5, 4, tzinfo=UTC))
 

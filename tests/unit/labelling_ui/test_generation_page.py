@@ -39,20 +39,20 @@ def page(client: Client, people: dict[str, User], generation: Generation) -> str
 
 
 def test_it_says_how_each_lane_was_drawn(page: str) -> None:
-    for told in ("ranked from 2,000", "at random from 40", "67 %", "0.03 %", "5.00 %", "0.250", "42 s"):
+    for told in ("ranked from 2,000", "at random from 40", "67\xa0%", "0.03\xa0%", "5.00\xa0%", "0.250", "42 s"):
         assert told in page
     for told in (
-        "limit per domain: 50 %",
+        "limit per domain: 50\xa0%",
         "8.0 s, plus 1.5 s per step and 5.0 s per 100 characters",
         "1,500",
-        "despite an error: 12.5 %",
+        "despite an error: 12.5\xa0%",
     ):
         assert told in page
 
 
 def test_it_shows_the_spread_of_the_chances(page: str) -> None:
     assert "Inclusion probability" in page
-    for chance in ("≤ 0.1 %", "3–10 %", "30–100 %"):
+    for chance in ("≤ 0.1\xa0%", "3–10\xa0%", "30–100\xa0%"):
         assert chance in page
 
 

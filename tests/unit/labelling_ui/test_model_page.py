@@ -126,7 +126,7 @@ def test_the_page_shows_the_graded_solutions_and_how_often_grades_misled(champio
     champion.save()
     shown = open_page(page)
     assert "1,000 right, 812 wrong" in shown
-    assert "14.4 % (gsm8k: 3.5 %, math: 18.8 %)" in shown
+    assert "14.4\xa0% (gsm8k: 3.5\xa0%, math: 18.8\xa0%)" in shown
 
 
 def test_the_page_shows_the_monte_carlo_estimates_and_how_often_they_misled(champion, open_page):
@@ -138,8 +138,8 @@ def test_the_page_shows_the_monte_carlo_estimates_and_how_often_they_misled(cham
     champion.save()
     shown = open_page(page)
     assert "1,200 solutions, 4,800 steps" in shown
-    assert "31.0 %" in shown
-    assert "4.2 %" in shown
+    assert "31.0\xa0%" in shown
+    assert "4.2\xa0%" in shown
 
 
 def test_the_facts_state_how_far_the_threshold_holds():

@@ -238,8 +238,8 @@ def test_a_run_tells_its_cost(manager: Client, project: Project) -> None:
     figures = (
         "2 × NVIDIA H100",
         "100,000",
-        "1.0 %",
-        "42.0 %",
+        "1.0\xa0%",
+        "42.0\xa0%",
         "of 989.00 TFLOP/s",
         "61.00 GB",
         "2.0 Wh",

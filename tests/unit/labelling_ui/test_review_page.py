@@ -261,9 +261,9 @@ def test_the_consensus_is_beside_each_step_under_the_latest_fit(
     address = f"/p/algebra/review/{split.pk}/"
     shown = reviewer.get(address).content.decode()
     assert "Show shares of votes" in shown
-    assert "good 50 %, neutral 0 %, bad 50 %" in shown
+    assert "good 50\xa0%, neutral 0\xa0%, bad 50\xa0%" in shown
     fit_for(by=None, project=project, scope=scope_of(project))
     _, posteriors = consensus_on(split)
     shown = reviewer.get(address).content.decode()
     assert "Show the consensus (fit 1)" in shown
-    assert f"bad {round(100 * posteriors[0, 0].bad)} %" in shown
+    assert f"bad {round(100 * posteriors[0, 0].bad)}\xa0%" in shown

@@ -33,7 +33,7 @@ def test_it_is_english_text() -> None:
 def test_a_figure_has_a_minus_and_a_space_before_the_percent_sign(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SENTENCES, "gain_of_share", "{gain:+.1f} points, {share:.1%} of {name}, found {value}")
     one = Message("gain_of_share", gain=-3.12, share=0.6812, name="a-b%", value=-1)
-    assert one == "−3.1 points, 68.1 % of a-b%, found -1"
+    assert one == "−3.1 points, 68.1\xa0% of a-b%, found -1"
 
 
 def test_stored_it_is_a_code_with_values_and_english() -> None:

@@ -75,7 +75,7 @@ export const de: Catalogue = {
   },
   hint: {
     title: "Wert des Modells für diesen Schritt",
-    score: (percent) => `Modell: ${percent} %`,
+    score: (percent) => `Modell: ${percent}\u00a0%`,
     help: "Wie wahrscheinlich dieser Schritt nach den vorigen für das Modell richtig ist. Es irrt sich oft: Urteilen Sie selbst.",
     ask: "Modell",
   },

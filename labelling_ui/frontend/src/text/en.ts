@@ -82,7 +82,7 @@ export const en = {
   },
   hint: {
     title: "The model’s score for this step",
-    score: (percent: number) => `model: ${percent} %`,
+    score: (percent: number) => `model: ${percent}\u00a0%`,
     help: "The model’s probability that this step is correct, given the steps before it. It is often wrong: judge for yourself.",
     ask: "Model",
   },

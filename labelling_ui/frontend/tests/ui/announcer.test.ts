@@ -59,7 +59,7 @@ describe("what a screen reader hears", () => {
     const hinted = startState({ ...TASK, hint: { reveal: "reached", positions: [0, 1] } });
     const heardOn = (position: number) =>
       heard(page(hinted), page(reduce(hinted, { type: "score", position, score: 0.93 })));
-    expect(heardOn(0)).toBe("model: 93 %");
+    expect(heardOn(0)).toBe("model: 93\u00a0%");
     expect(heardOn(1)).toBe("");
   });
 

@@ -39,7 +39,7 @@ def test_a_loop_that_learns_nothing_any_more_stops_and_says_why() -> None:
     assert advice.stop
     assert set(verdicts(advice).values()) == {"stop"}
     assert "choosing no longer pays" in advice.sentence
-    assert "At most 1.0 % of the pool's verdicts changed in any of the last 3 rounds" in advice.sentence
+    assert "At most 1.0\xa0% of the pool's verdicts changed in any of the last 3 rounds" in advice.sentence
     assert "gained +0.1 points on the holdout, less than 0.5" in advice.sentence
 
 

@@ -76,7 +76,7 @@ def test_a_verifier_swayed_by_praise_is_told_by_name() -> None:
 
     found = AUDITS.get("gaming")(sums.subject_of(swayed, world()), Random(0))
     assert found.verdict == "fail"
-    assert "praise 100 %" in found.sentence
+    assert "praise 100\xa0%" in found.sentence
     assert "pad" not in found.sentence
 
 
@@ -89,7 +89,7 @@ def test_a_verifier_that_misses_false_results_does_not_pass_by_ignoring_edits() 
 
     found = AUDITS.get("gaming")(sums.subject_of(blind, world()), Random(0))
     assert found.verdict == "fail"
-    assert "rejects only 0 %" in found.sentence
+    assert "rejects only 0\xa0%" in found.sentence
 
 
 def test_a_score_that_fades_with_depth_is_told_in_long_solutions() -> None:

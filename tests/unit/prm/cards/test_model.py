@@ -74,7 +74,7 @@ def test_the_makers_are_told_apart() -> None:
         "Policy models that generated the solutions: policy-7b (8), not recorded (4).",
         "Tool scaffold: not recorded. 5 of 12 solutions have tool steps.",
         "Human labels: 9 solutions, by 3 people known by pseudonym; "
-        "75% of 4 pairs of labels of one solution name the same first error.",
+        "75\xa0% of 4 pairs of labels of one solution name the same first error.",
         "Automated judges, Monte Carlo estimates and heuristics: model_judge: judge-7b (2).",
         "The source of the labels of 1 solutions is not recorded.",
         "No evaluation is recorded.",

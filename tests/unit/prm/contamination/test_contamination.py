@@ -160,7 +160,7 @@ def test_the_command_says_and_writes_what_it_found(tmp_path, capsys):
     out = tmp_path / "report.json"
     assert main(["contamination", "--data", str(data), "--against", str(known), "--json", str(out)]) == 0
     said = capsys.readouterr().out
-    assert "problems: 1 of 1 overlap; 0 equal, 1 with 70% of the runs of 8 words, 1 with a run of 13" in said
+    assert "problems: 1 of 1 overlap; 0 equal, 1 with 70\xa0% of the runs of 8 words, 1 with a run of 13" in said
     assert "1 distinct problems: 0 near-duplicates in 0 groups" in said
     assert json.loads(out.read_text())["benchmark"] == "known.jsonl"
 

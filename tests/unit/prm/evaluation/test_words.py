@@ -17,4 +17,4 @@ def test_a_value_keeps_its_size_and_loses_its_leading_zero(value: float, text: s
 def test_a_difference_has_signs_and_what_is_unknown_has_none() -> None:
     assert format_metric(Metric(0.02, -0.01, 0.05), signed=True) == "+.020 [-.010, +.050]"
     assert (format_metric(Metric(None, None, None)), percent(Metric(None, None, None))) == ("-", "-")
-    assert percent(Metric(0.123, None, None)) == "12 %"
+    assert percent(Metric(0.123, None, None)) == "12\xa0%"

@@ -38,5 +38,5 @@ def test_bold_is_better_than_random_slanted_is_worse_and_plain_is_neither():
     lines = overview(report).splitlines()
     assert "| entropy | **2.00x** | _≤ 0.50x_ |" in lines
     assert "| margin | 1.10x | - |" in lines
-    noisy = lines.index("### Fewer solutions, 10% wrong verdicts")
+    noisy = lines.index("### Fewer solutions, 10\xa0% wrong verdicts")
     assert lines[noisy + 4] == "| entropy | **1.50x** | - |"

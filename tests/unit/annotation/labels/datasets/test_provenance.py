@@ -167,7 +167,7 @@ def test_a_card_states_known_failures(labelled, manager):
     given_up = all_good(lease.solution, lease, finish_reason="bad_problem", reason="no", reference_disputed=True)
     label = submit(annotator, given_up).annotation
     before = dataset_card(create_snapshot(by=manager, project=labelled, filters={}))
-    assert "Problems reported as bad: 1 of 6 (16.7%)." in before
+    assert "Problems reported as bad: 1 of 6 (16.7\xa0%)." in before
     assert "found the reference of a problem wrong: 0 in" in before
     resolve(by=manager, dispute=label.dispute, upheld=True, resolution="It is 5.")
     moment = label.submitted_at

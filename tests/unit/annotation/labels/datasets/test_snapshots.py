@@ -254,7 +254,7 @@ def test_steps_after_the_first_error_are_not_counted_as_ratings(project, manager
     assert snapshot.counts["ratings"] == {"good": 2, "bad": 1, "unsure": 1}
     card = dataset_card(snapshot)
     assert "Ratings: 4." in card
-    assert "(unsure): 1 of 4 (25.0%)" in card
+    assert "(unsure): 1 of 4 (25.0\xa0%)" in card
 
 
 def test_what_made_a_solution_goes_with_it_and_can_be_asked_for(project, manager):
@@ -480,14 +480,14 @@ def test_the_card_tells_what_was_supervised_by_whom_and_how(project, manager):
     assert snapshot.sha256 in card
     assert "| neutral | 1 |" in card
     assert "| found_error | 2 |" in card
-    assert "(1), 0% agree exactly and 100% within one step" in card
+    assert "(1), 0\xa0% agree exactly and 100\xa0% within one step" in card
     assert "source kinds: human" in card
     assert "Neutral steps end the line before them" in card
     everyone = dataset_card(create_snapshot(by=manager, project=project, filters={}))
     assert "pools these kinds" in everyone
     assert "| model judges | 1 | – |" in everyone
     assert "| judge-7b | 1 |" in everyone
-    assert "solution (1), 0% agree" in everyone, "a judge and a person are no two people"
+    assert "solution (1), 0\xa0% agree" in everyone, "a judge and a person are no two people"
 
 
 def test_an_overlap_without_errors_leaves_the_errors_elsewhere_as_they_were_said(project, manager):

@@ -42,7 +42,7 @@ def test_a_trained_model_is_measured_before_its_temperature_too(tmp_path: Path) 
     trained = report(data, scores, model=model_folder(tmp_path / "model", 2.0), threshold=Threshold(0.5), seed=0)
     untrained = report(data, scores, model=None, threshold=Threshold(0.5), seed=0)
     assert headline(trained) == headline(untrained)
-    assert headline(trained).startswith("ProcessBench F1 33.3 % (")
+    assert headline(trained).startswith("ProcessBench F1 33.3\xa0% (")
     assert trained.overall.raw_brier.value != trained.overall.brier.value
     assert untrained.overall.raw_brier is None
 
