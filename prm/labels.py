@@ -52,16 +52,16 @@ def first_error(trace: Trace) -> int | None:
     """Position of the first bad step, -1 for none, None if unknown.
 
     If the field is unset, it follows from the labels: the first bad step counts only if every earlier step is rated,
-    and "none" only if every step is.
+    and "none" only if every step is. Nobody is expected to rate an observation.
     """
     if trace.first_error is not None:
         return trace.first_error
-    if trace.labels is None:
+    if not trace.labels or not any(trace.labels):
         return None
-    for position, label in enumerate(trace.labels):
-        if label is None:
+    for position, (step, label) in enumerate(zip(trace.steps, trace.labels, strict=True)):
+        if label is None and step.kind != "observation":
             return None
-        if label.rating == -1:
+        if label is not None and label.rating == -1:
             return position
     return -1
 

@@ -42,6 +42,11 @@ def test_steps_after_a_known_first_error_are_unlabelled() -> None:
     assert step_labels(Trace("a", "p", steps)) == [None] * 3
     assert first_error(Trace("a", "p", steps, labels=[GOOD, BAD, GOOD])) == 1
     assert first_error(Trace("a", "p", steps, labels=[GOOD, None, BAD])) is None
+    read = [Step("s"), Step("s", "observation"), Step("s")]
+    assert first_error(Trace("a", "p", read, labels=[GOOD, None, BAD])) == 2, "nobody rates an observation"
+    assert first_error(Trace("a", "p", read, labels=[GOOD, None, GOOD])) == -1
+    assert first_error(Trace("a", "p", read, labels=[None, None, BAD])) is None
+    assert first_error(Trace("a", "p", read[1:2], labels=[None])) is None
 
 
 def test_heads_draw_whole_groups() -> None:
