@@ -18,6 +18,7 @@ from annotation.labels.list_filters import ListFilter
 from annotation.models import Membership
 
 Moment = Annotated[datetime, Meta(tz=True)]
+PLATFORM = "(platform)"  # no user name has brackets
 
 
 class AuditRow(Row):
@@ -39,7 +40,7 @@ class AuditFilter(ListFilter, kw_only=True):
     """The changes in a project."""
 
     action: Annotated[str | UnsetType, about("The action.")] = UNSET
-    by: Annotated[str | UnsetType, about("A user name.")] = UNSET
+    by: Annotated[str | UnsetType, about(f"A user name, or `{PLATFORM}` for the platform itself.")] = UNSET
     target_type: Annotated[str | UnsetType, about("The kind of object.")] = UNSET
     target_id: Annotated[str | UnsetType, about("The id of the object.")] = UNSET
     since: Annotated[Moment | UnsetType, about("Changes from this time on (ISO 8601).")] = UNSET
@@ -47,7 +48,7 @@ class AuditFilter(ListFilter, kw_only=True):
 
     conditions = {
         "action": lambda action: Q(action=action),
-        "by": lambda name: Q(by__username=name),
+        "by": lambda name: Q(by=None) if name == PLATFORM else Q(by__username=name),
         "target_type": lambda kind: Q(target_type=kind),
         "target_id": lambda pk: Q(target_id=pk),
         "since": lambda at: Q(at__gte=at),

@@ -10,7 +10,7 @@ from django import forms
 from django.apps import apps
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import lazy
@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.api.audit_entries import AuditFilter
+from annotation.api.audit_entries import PLATFORM, AuditFilter
 from annotation.core.wording import in_words, message_of
 from annotation.models import AuditEntry, Job, Membership, Project
 from labelling_ui.pages.access import MANAGER, project_page
@@ -215,12 +215,15 @@ def _actions() -> list[tuple[str, Words]]:
 
 class AuditFilters(SharedFilters):
     kind = AuditFilter
-    by = forms.ModelChoiceField(  # type: ignore[assignment]  # Django moves a form's fields out of its class
-        User.objects.none(), to_field_name="username", empty_label=_("all"), label=_("By")
-    )
+    by = forms.ChoiceField(label=_("By"))  # type: ignore[assignment]  # Django moves a form's fields out of its class
     action = forms.ChoiceField(choices=_actions, label=_("Action"))
     since = forms.DateField(label=_("Since"), widget=forms.DateInput({"type": "date"}))
     until = forms.DateField(label=_("Until"), widget=forms.DateInput({"type": "date"}))
+
+    def __init__(self, data: QueryDict, project: Project) -> None:
+        super().__init__(data, project, COLUMNS)
+        people = _actors(project).values_list("username", "username")
+        self.fields["by"].choices = [ALL, (PLATFORM, "Stepmark"), *people]  # type: ignore[attr-defined]
 
     def clean_since(self) -> datetime | None:
         return _moment(self.cleaned_data["since"], time.min)
@@ -246,7 +249,7 @@ COLUMNS = [
 @project_page(MANAGER)
 def audit_log(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = member.project.audit_entries.select_related("by")
-    filters = AuditFilters(request.GET, member.project, COLUMNS, by=_actors(member.project))
+    filters = AuditFilters(request.GET, member.project)
     listing = Listing(request, rows, COLUMNS, sort="-at", filters=filters)
     add_targets(list(listing), member.project.slug)
     return respond(request, "labelling_ui/audit_log.html", listing, "audit")

@@ -92,6 +92,9 @@ def test_it_is_filtered_by_person_action_and_period(manager: Client, project: Pr
     audit.record(by=None, action="run.prune", target=run)
     assert listed(manager, "?by=reviewer&action=run.cancel") == ["run.cancel"]
     assert listed(manager, "?by=reviewer&action=run.prune") == []
+    assert '<option value="(platform)">Stepmark</option>' in manager.get(ADDRESS).content.decode()
+    assert listed(manager, "?by=(platform)&action=run.prune") == ["run.prune"]
+    assert listed(manager, "?by=(platform)&action=run.cancel") == []
     assert listed(manager, f"?target_type=trainingrun&target_id={run.pk}") == ["run.prune", "run.cancel"]
     today = timezone.now().date()
     assert "run.prune" in listed(manager, f"?since={today}&until={today}")
