@@ -133,7 +133,7 @@ def _nothing_imported(job: ImportJob) -> DomainError:
 
 def _free_address(name: str) -> str:
     """The name as an address, with the lowest number that makes it new."""
-    plain = slugify(name)[:70] or "project"
+    plain = slugify(name)[:70].rstrip("-") or "project"
     taken = set(Project.objects.filter(slug__startswith=plain).values_list("slug", flat=True))
     return plain if plain not in taken else next(f"{plain}-{n}" for n in count(2) if f"{plain}-{n}" not in taken)
 

@@ -89,7 +89,7 @@ def test_a_run_in_training_shows_where_it_is_and_is_cancelled(page_for, people, 
     assert written.endswith("a word of the trainer\n")
     look(page, "running")
     page.get_by_role("button", name="Cancel", exact=True).click()
-    expect(page.get_by_role("button", name="Retry from the failed stage")).to_be_visible()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
     look(page, "cancelled")
 
 

@@ -123,7 +123,7 @@ def test_solutions_show_what_made_them_and_are_filtered_by_it(manager: Client, p
         listed = manager.get(f"/p/algebra/solutions/?{asked}").context["listing"].page
         assert listed.paginator.count == found, asked
     page = manager.get(f"/p/algebra/solutions/{one.pk}/").content.decode()
-    for said in ("solver@step400", "Solve: &lt;b&gt;", "a summary", "final answer right (tests that were run)"):
+    for said in ("solver@step400", "Solve: &lt;b&gt;", "a summary", "final answer correct (tests that were run)"):
         assert said in page
 
 

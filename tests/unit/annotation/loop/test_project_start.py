@@ -88,8 +88,11 @@ def test_a_large_file_is_checked_and_left_to_a_worker(manager, monkeypatch):
 
 
 def test_names_that_are_alike_get_addresses_of_their_own(manager):
-    addresses = [start(manager, name=name).project.slug for name in ("Own runs", "own  runs!", "Собственные", "…")]
-    assert addresses == ["own-runs", "own-runs-2", "project", "project-2"]
+    addresses = [
+        start(manager, name=name).project.slug
+        for name in ("Own runs", "own  runs!", "Собственные", "…", f"{'a' * 69} run")
+    ]
+    assert addresses == ["own-runs", "own-runs-2", "project", "project-2", "a" * 69]
 
 
 def test_only_those_who_may_create_projects_start_one(db):
