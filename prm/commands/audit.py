@@ -15,7 +15,6 @@ from prm.commands.common import MODEL_HELP, at_least, input_file, load_scorer, s
 from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.files import write_atomic, write_json
-from prm.formats.trace_files import read_traces
 from prm.labels import first_error
 from prm.messages import Message
 from prm.scores import TraceScore
@@ -64,23 +63,29 @@ def run(options: argparse.Namespace) -> None:
 
     for name in options.only or ():
         AUDITS.check(name)
+    benchmark = read_benchmark(options.data)
+    scorer = load_scorer(options.model)
+    unseen = benchmark.unseen_by(options.model, scorer.manifest)
     data = ", ".join(path.name for path in options.data)
-    traces = _sample(read_benchmark(options.data).traces, options.limit, Random(options.seed))
+    if unseen is not benchmark:
+        data += ", problems that training left out"
+    traces = _sample(unseen.traces, options.limit, Random(options.seed))
     if not any(first_error(trace) is not None for trace in traces):
         raise DataError(Message("nothing_to_audit_against", data=data))
     clock = _Clock()
-    subject = _subject(options, traces, clock.say)
+    subject = _subject(options, scorer, traces, clock.say)
     report = run_audits(subject, model=Path(options.model).name, data=data, names=options.only or ())
     clock.say("drawing")
     _write(options.out, report)
     clock.say(f"written to {options.out}")
 
 
-def _subject(options: argparse.Namespace, traces: Sequence[Trace], say: Callable[[str], None]) -> "Subject":
+def _subject(
+    options: argparse.Namespace, scorer: "Scorer", traces: Sequence[Trace], say: Callable[[str], None]
+) -> "Subject":
     from prm.audits import Subject
     from prm.scoring import Scorer
 
-    scorer = load_scorer(options.model)
     far_sighted = Scorer(scorer.reader, scorer.judges, manifest=scorer.manifest, long="window")
 
     def score(some: Sequence[Trace]) -> list[TraceScore]:
@@ -136,6 +141,7 @@ def retraining(scorer: "Scorer", data: Path) -> "Training":
     from prm.audits import Training
     from prm.scoring import Scorer
     from prm.training import train
+    from prm.training.dataset import read_to_fit
 
     trained = scorer.manifest.config if scorer.manifest else TrainConfig(base=scorer.backbone.name)
     config = msgspec.structs.replace(trained, lane="heads", shard=False, quantization="none")
@@ -152,4 +158,5 @@ def retraining(scorer: "Scorer", data: Path) -> "Training":
             fresh = Scorer.load(Path(folder) / "model")
         return lambda some: list(fresh.score(some))
 
-    return Training(lambda: read_traces(data), learn)
+    known = list(read_to_fit(data))
+    return Training(lambda: known, learn)

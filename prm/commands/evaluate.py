@@ -118,23 +118,16 @@ def _models(options: argparse.Namespace, benchmark: "Benchmark") -> Iterator[_Sc
 
 
 def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
-    """The model, measured on what its training left out of a published benchmark.
-
-    Raises DataError if it was trained on the data, and they are no benchmark.
-    """
+    """The model, and the data that it has not seen."""
     from prm.cards import FITTED_ON
-    from prm.manifest import WEIGHTS_FILE, traces_sha256
+    from prm.manifest import WEIGHTS_FILE
 
     scorer = load_scorer(name)
     manifest = scorer.manifest
-    if manifest and manifest.data_sha256 == traces_sha256(benchmark.traces):
-        benchmark = benchmark.left_out_of_training()
-        if not benchmark.traces:
-            raise DataError(Message("measured_on_training_data", files=" and ".join(benchmark.files), name=name))
     fitted_on = FITTED_ON[manifest.fitted_on] if manifest else FITTED_ON_NOTHING
     return _Scored(
         name=name,
-        benchmark=benchmark,
+        benchmark=benchmark.unseen_by(name, manifest),
         sha256=manifest.checksums[WEIGHTS_FILE] if manifest else None,
         threshold=scorer.threshold,
         fitted_on=fitted_on,

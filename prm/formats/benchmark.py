@@ -9,7 +9,7 @@ from prm.formats.mapping import Mapping
 from prm.formats.registry import Judged
 from prm.formats.trace_files import first_fields, open_traces
 from prm.labels import is_left_to_measure
-from prm.manifest import file_sha256
+from prm.manifest import Manifest, file_sha256, traces_sha256
 from prm.messages import Message
 from prm.scores import TraceScore, read_scores
 from prm.traces import Trace
@@ -20,18 +20,38 @@ SCORE_MARKS = frozenset({"id", "mean", "heads"})
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Traces of one format; `files` maps file names to the SHA-256 of their bytes, and `split` is as in `TraceFile`."""
+    """Traces of one format; `files` maps file names to the SHA-256 of their bytes, and `split` is as in `TraceFile`.
+
+    `parts` has the traces of each file.
+    """
 
     name: str
     judged: Judged
     files: dict[str, str]
-    traces: list[Trace]
+    parts: list[list[Trace]]
     split: Split
 
-    def left_out_of_training(self) -> "Benchmark":
-        """The problems that training on these files leaves out: none unless they are a published benchmark."""
-        left = [trace for trace in self.traces if self.split == "holdout" and is_left_to_measure(trace)]
-        return replace(self, name=f"{self.name}, problems that training left out", traces=left)
+    @property
+    def traces(self) -> list[Trace]:
+        """The traces of all files."""
+        return [trace for part in self.parts for trace in part]
+
+    def unseen_by(self, model: str, manifest: Manifest | None) -> "Benchmark":
+        """The benchmark without what the model learned from.
+
+        Of a published benchmark, training left out some problems. Raises DataError if nothing is left.
+        """
+        trained = manifest.data_sha256 if manifest else None
+        parts = [self.traces] if traces_sha256(self.traces) == trained else self.parts
+        left = [self._left_out(part) if traces_sha256(part) == trained else part for part in parts]
+        if left == parts:
+            return self
+        if not any(left):
+            raise DataError(Message("measured_on_training_data", files=" and ".join(self.files), name=model))
+        return replace(self, name=f"{self.name}, problems that training left out", parts=left)
+
+    def _left_out(self, part: list[Trace]) -> list[Trace]:
+        return [trace for trace in part if self.split == "holdout" and is_left_to_measure(trace)]
 
 
 def read_benchmark(paths: Sequence[Path], mapping: Mapping | None = None) -> Benchmark:
@@ -45,18 +65,22 @@ def read_benchmark(paths: Sequence[Path], mapping: Mapping | None = None) -> Ben
         named = ", ".join(f"{file.path} ({file.label})" for file in files)
         raise DataError(Message("mixed_formats", files=named))
     first = files[0]
-    traces: dict[str, Trace] = {}
-    for file in files:
+    seen: set[str] = set()
+    parts: list[list[Trace]] = [[] for _ in files]
+    for file, part in zip(files, parts, strict=True):
         for where, trace in file.read():
-            if traces.setdefault(trace.id, trace) is not trace and first.judged != "prmbench":
+            if trace.id not in seen:
+                seen.add(trace.id)
+                part.append(trace)
+            elif first.judged != "prmbench":
                 raise DataError(Message("solution_repeated", where=where, id=trace.id))
-    if not traces:
+    if not seen:
         raise DataError(Message("file_without_records", path=paths[0]))
     return Benchmark(
         name=first.label,
         judged=first.judged,
         files={path.name: file_sha256(path) for path in paths},
-        traces=list(traces.values()),
+        parts=parts,
         split=first.split,
     )
 

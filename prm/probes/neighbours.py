@@ -21,13 +21,13 @@ from prm.config import FEATURES
 from prm.encoding import encode
 from prm.errors import DataError, ModelFileError
 from prm.features import STATISTICS, UNREAD, compute_features, feature_width
-from prm.formats.trace_files import read_traces
 from prm.heads import Heads
 from prm.labels import step_labels
 from prm.manifest import WEIGHTS_FILE, file_sha256
 from prm.messages import Message
 from prm.scoring import Scorer
 from prm.traces import Step, StepLabel, Trace
+from prm.training.dataset import read_to_fit
 
 FILE = "neighbours.safetensors"
 AXES = 64
@@ -72,7 +72,7 @@ class Neighbours:
         rows: list[tuple[int, int]] = []
         pool = (
             (number, trace)
-            for number, trace in enumerate(read_traces(training))
+            for number, trace in enumerate(read_to_fit(training))
             if trace.split == "pool" and any(step_labels(trace))
         )
         while chunk := list(islice(pool, CHUNK)):
@@ -119,7 +119,7 @@ class Neighbours:
     def describe(self, distances: Tensor, indices: Tensor) -> list[list[Neighbour]]:
         """The neighbours that `nearest` returned, with their texts, in one pass over the training file."""
         wanted = {int(self.rows[i, 0]) for i in indices.flatten()}
-        traces = {n: t for n, t in enumerate(read_traces(Path(self.origin.training))) if n in wanted}
+        traces = {n: t for n, t in enumerate(read_to_fit(Path(self.origin.training))) if n in wanted}
         return [
             [self._neighbour(int(i), float(distance), traces) for distance, i in zip(*pair, strict=True)]
             for pair in zip(distances, indices, strict=True)

@@ -52,7 +52,7 @@ def manifest(provenance: Provenance | None = PROVENANCE, **config: object) -> Ma
 
 def evaluation(weights: str | None = "w" * 64):
     traces, scores = map(list, zip(*HAND_MADE, strict=True))
-    benchmark = Benchmark("ProcessBench", "steps", {"gsm8k.json": "f" * 64}, traces, "holdout")
+    benchmark = Benchmark("ProcessBench", "steps", {"gsm8k.json": "f" * 64}, [traces], "holdout")
     return measure(
         benchmark,
         scores,
@@ -113,7 +113,7 @@ def test_what_was_tested_stands_with_file_date_and_weakness() -> None:
 
 
 def measured(traces: list[Trace], scores: list[TraceScore], *, bootstrap: int) -> Evaluation:
-    benchmark = Benchmark("ours", "steps", {}, traces, "pool")
+    benchmark = Benchmark("ours", "steps", {}, [traces], "pool")
     return measure(benchmark, scores, model="m", threshold=Threshold(0.5), fitted_on="", bootstrap=bootstrap)
 
 

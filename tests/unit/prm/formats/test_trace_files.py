@@ -236,6 +236,19 @@ def test_training_on_a_benchmark_leaves_a_fifth_of_its_problems_which_evaluate_m
     assert "problems that training left out" in capsys.readouterr().out
     assert json.loads(measured.read_text())[0]["steps"]["overall"]["n_solutions"] == parts.to_measure
 
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps([line | {"id": f"other-{line['id']}"} for line in lines]))
+    assert main([*command, "--data", str(path), str(other)]) == 0
+    assert json.loads(measured.read_text())[0]["steps"]["overall"]["n_solutions"] == parts.to_measure + len(lines)
+    audit = ["audit", "--model", str(model), "--data", str(path), "--out", str(tmp_path / "audit"), "--bootstrap", "0"]
+    assert main([*audit, "--only", "position"]) == 0
+    report = json.loads((tmp_path / "audit" / "report.json").read_bytes())
+    assert (report["n_solutions"], report["data"]) == (
+        parts.to_measure,
+        "data.json, problems that training left out",
+    )
+    assert main(["explain", "--model", str(model), "--data", str(other), "--training", str(path)]) == 0
+
 
 def test_a_mapping_names_the_columns_of_a_table_and_an_error_names_the_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
