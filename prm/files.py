@@ -25,7 +25,15 @@ def write_atomic(path: Path, content: bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that replaces `path` when it is complete; after an error it is deleted and `path` unchanged."""
+    """Open a file that replaces `path` when it is complete; after an error it is deleted and `path` unchanged.
+
+    A link stays and its target is replaced. A device or a pipe, such as /dev/stdout, is written as it is.
+    """
+    if path.exists() and not path.is_file():
+        with open(path, "wb") as out:
+            yield out
+        return
+    path = path.resolve() if path.is_symlink() else path
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
     try:
@@ -58,8 +66,11 @@ def read_json(path: Path, kind: type[T]) -> T:
 def locked_folder(folder: Path) -> Iterator[None]:
     """Keep other processes from writing to `folder` until the block ends, and create it if necessary.
 
-    The kernel releases the lock when the process ends in any way. Raises FolderInUseError naming the holder.
+    The kernel releases the lock when the process ends in any way. Raises FolderInUseError naming the holder, and
+    DataError if it is a file.
     """
+    if folder.exists() and not folder.is_dir():
+        raise DataError(Message("path_is_file", path=folder))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / LOCK_FILE
     with _locked(path) as lock:

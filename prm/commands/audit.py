@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from prm.commands.common import MODEL_HELP, at_least, input_file, load_scorer, say
+from prm.commands.common import MODEL_HELP, at_least, check_output, input_file, load_scorer, probability, say
 from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.files import write_atomic, write_json
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from prm.scoring import Scorer
 
 MOST = 400  # solutions
+PAGE_FILE = "report.html"
 
 
 def add(commands: Any) -> None:
@@ -45,7 +46,7 @@ def add(commands: Any) -> None:
         "--training", type=input_file, help="JSONL of training traces, to retrain without one domain or generator"
     )
     parser.add_argument("--only", nargs="+", metavar="AUDIT", help="run only these audits")
-    parser.add_argument("--threshold", type=float, help="first-error threshold (default: the model's own)")
+    parser.add_argument("--threshold", type=probability, help="first-error threshold (default: the model's own)")
     parser.add_argument(
         "--limit",
         type=at_least(0),
@@ -53,7 +54,7 @@ def add(commands: Any) -> None:
         help="number of solutions drawn from the data; 0 for all",
     )
     parser.add_argument("--bootstrap", type=at_least(0), default=500, help="bootstrap resamples for each interval")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=at_least(0), default=0)
     parser.set_defaults(run=run)
 
 
@@ -63,6 +64,7 @@ def run(options: argparse.Namespace) -> None:
 
     for name in options.only or ():
         AUDITS.check(name)
+    check_output(options.out / PAGE_FILE, *options.data, options.training)
     benchmark = read_benchmark(options.data)
     scorer = load_scorer(options.model)
     unseen = benchmark.unseen_by(options.model, scorer.manifest)
@@ -113,7 +115,7 @@ def _write(out: Path, report: "AuditReport") -> None:
 
     page, summary = report_page(report), audit_summary(report)
     write_json(out / AUDIT_REPORT_FILE, report)
-    write_atomic(out / "report.html", page.encode())
+    write_atomic(out / PAGE_FILE, page.encode())
     write_atomic(out / AUDIT_FILE, summary.encode())
     say(summary)
 

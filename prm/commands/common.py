@@ -46,12 +46,26 @@ def at_least(least: int) -> Callable[[str], int]:
 
 def above_zero(text: str) -> float:
     """The type of an option that is a number above zero."""
+    return _number(text, "above zero", lambda value: 0 < value < float("inf"))
+
+
+def zero_or_more(text: str) -> float:
+    """The type of an option that is a number of at least zero."""
+    return _number(text, "of at least zero", lambda value: 0 <= value < float("inf"))
+
+
+def probability(text: str) -> float:
+    """The type of an option that is a number from 0 to 1."""
+    return _number(text, "from 0 to 1", lambda value: 0 <= value <= 1)
+
+
+def _number(text: str, words: str, fits: Callable[[float], bool]) -> float:
     try:
         value = float(text)
     except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above zero")
+        value = float("nan")  # which fits nowhere
+    if not fits(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number {words}")
     return value
 
 
@@ -62,7 +76,9 @@ def input_file(text: str) -> Path:
         raise DataError(Message("path_is_folder", path=path))
     if not path.exists():
         raise DataError(Message("no_such_path", path=path))
-    if not path.is_file() or not os.access(path, os.R_OK):
+    if not path.is_file():  # it is read more than once
+        raise DataError(Message("path_is_pipe", path=path))
+    if not os.access(path, os.R_OK):
         raise DataError(Message("file_unreadable", path=path))
     with open(path, "rb") as content:
         if not any(chunk.strip() for chunk in iter(lambda: content.read(65536), b"")):
@@ -104,6 +120,9 @@ def check_output(out: Path | None, *inputs: Path | None) -> None:
         raise DataError(Message("path_is_folder", path=out))
     if any(one is not None and out.exists() and out.samefile(one) for one in inputs):
         raise DataError(Message("output_is_input", path=out))
+    folder = next(one for one in out.absolute().parents if one.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise DataError(Message("output_folder_unwritable", path=out, folder=folder))
 
 
 def say(line: str) -> None:

@@ -16,6 +16,7 @@ from prm.commands.common import (
     input_file,
     load_scorer,
     mapping_of,
+    probability,
     say,
 )
 from prm.errors import DataError
@@ -48,11 +49,13 @@ def add(commands: Any) -> None:
     parser.add_argument("--json", type=Path, help="also write the results to this file")
     threshold = parser.add_mutually_exclusive_group()
     threshold.add_argument(
-        "--threshold", type=float, help="a step scored below this counts as an error (default: the model's threshold)"
+        "--threshold",
+        type=probability,
+        help="a step scored below this counts as an error (default: the model's threshold)",
     )
     threshold.add_argument("--threshold-from", type=input_file, help="fit the threshold on this other labelled file")
     parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for each interval")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=at_least(0), default=0)
     parser.set_defaults(run=run)
 
 

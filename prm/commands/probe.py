@@ -28,7 +28,7 @@ def add(commands: Any) -> None:
     sample.add_argument("--domains", default="math,programs,agents", help="sandbox domains, separated by commas")
     sample.add_argument("--split", default="holdout", choices=SPLITS)
     sample.add_argument("--temperature", type=above_zero, default=1.0)
-    sample.add_argument("--seed", type=int, default=1)
+    sample.add_argument("--seed", type=at_least(0), default=1)
     sample.set_defaults(run=run_sample)
     best = probes.add_parser("best-of-n", help="measure score and correctness of the chosen solution as N grows")
     best.add_argument("--model", required=True, help=MODEL_HELP)
@@ -55,10 +55,16 @@ def _add_report(parser: argparse.ArgumentParser, run: Callable[..., None], *, dr
     """The options of a probe that reports."""
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     if drawn:
-        parser.add_argument("--picture", type=Path, help="write the picture to this file: .svg or .png")
+        parser.add_argument("--picture", type=_picture, help="write the picture to this file: .svg or .png")
     parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for each interval")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=at_least(0), default=1)
     parser.set_defaults(run=run)
+
+
+def _picture(text: str) -> Path:
+    if not text.endswith((".svg", ".png")):
+        raise argparse.ArgumentTypeError(f"{text!r} does not end with .svg or .png")
+    return Path(text)
 
 
 def run_sample(options: argparse.Namespace) -> None:

@@ -11,7 +11,16 @@ import msgspec
 import numpy as np
 
 from prm.answers.process import Grader
-from prm.commands.common import MODEL_HELP, above_zero, at_least, check_output, input_file, load_scorer, say
+from prm.commands.common import (
+    MODEL_HELP,
+    above_zero,
+    at_least,
+    check_output,
+    input_file,
+    load_scorer,
+    say,
+    zero_or_more,
+)
 from prm.errors import DataError
 from prm.evaluation.metrics import as_metric, draws_of
 from prm.files import read_records
@@ -52,7 +61,7 @@ def add(commands: Any) -> None:
         help="hidden reasoning: leave it out, or keep it as steps",
     )
     policy.add_argument("--api-key-file", type=input_file, help="a file that contains only the key")
-    policy.add_argument("--temperature", type=float, default=0.8)
+    policy.add_argument("--temperature", type=zero_or_more, default=0.8)
     policy.add_argument("--max-tokens", type=at_least(1), default=1024, help="maximum tokens per answer")
     policy.add_argument("--timeout", type=above_zero, default=120.0, help="timeout of one request in seconds")
     policy.add_argument("--concurrency", type=at_least(1), default=8, help="concurrent requests and problems")
@@ -83,7 +92,7 @@ def add(commands: Any) -> None:
         required=True,
         help="write solutions, scores and cost to this JSONL file; a stopped search resumes there",
     )
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=at_least(0), default=0)
     parser.set_defaults(run=run)
 
 

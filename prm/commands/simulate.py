@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from prm.commands.common import at_least, input_file, say
+from prm.commands.common import at_least, input_file, say, zero_or_more
 from prm.config import read_config
 from prm.errors import DataError
 from prm.files import locked_folder, write_json
@@ -33,7 +33,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--budgets", type=_counts, help="solutions labelled at each retraining, separated by commas")
     parser.add_argument("--candidates", type=at_least(1), help="candidate solutions per seed")
     parser.add_argument("--sizes", type=_counts, help="solutions of a sandbox world: POOL,CALIBRATION,TEST")
-    parser.add_argument("--data-seed", type=int, help="seed of the worlds' problems")
+    parser.add_argument("--data-seed", type=at_least(0), help="seed of the worlds' problems")
     parser.add_argument("--base", help="the frozen backbone")
     parser.add_argument("--config", type=input_file, help="TrainConfig as JSON")
     parser.add_argument("--processes", type=at_least(1), default=2)
@@ -124,10 +124,7 @@ def _counts(text: str) -> tuple[int, ...]:
 
 
 def _shares(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers separated by commas") from None
+    return tuple(zero_or_more(part.strip()) for part in text.split(","))
 
 
 def _seeds(text: str) -> tuple[int, ...]:

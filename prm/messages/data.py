@@ -35,6 +35,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "nothing_to_convert": "{path}: no solution can be written as {format} ({reasons})",
     "one_or_other": "{one} or {other}",
     "path_error": "{path}: {error}",
+    "path_is_file": "{path} is a file: give the path of a folder",
     "place_error": "{where}: {error}",
     "reason_at_path": "{reason} - at `${path}`",
     "records_without_scores": "{path}: {name} have no scores",

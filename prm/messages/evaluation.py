@@ -12,8 +12,10 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "not_a_prmbench_category": "trace {id!r}: {domain!r} is not a category of PRMBench",
     "nothing_to_audit_against": "{data}: no solution has a known first error, so there is nothing to audit against",
     "outcome_unknown": "trace {id!r} does not say whether its final answer is right",
+    "output_folder_unwritable": "{path} cannot be written: {folder} is not a folder that you can write to",
     "output_is_input": "{path} is an input file: write the result to another file",
     "path_is_folder": "{path} is a folder: give the path of a file",
+    "path_is_pipe": "{path} is a pipe or a device: write the data to a file, and give its path",
     "sizes_not_three_numbers": "--sizes takes three numbers: POOL,CALIBRATION,TEST",
     "solutions_without_score": (
         "{n} solution has no score: {missing!r}",

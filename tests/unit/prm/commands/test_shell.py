@@ -1,5 +1,7 @@
 """What every command does alike: numbers are checked, errors and a wish to stop are one line, results are not lost."""
 
+import os
+
 import pytest
 
 from prm.__main__ import main
@@ -27,6 +29,11 @@ def there(tmp_path, monkeypatch) -> None:
         ["probe", "sample", "--policy", "world", "--out", "pool.jsonl", "--samples", "0"],
         ["probe", "faithfulness", "--policy", "tiny", "--data", "traces.jsonl", "--temperature", "nan"],
         ["train", "--data", "traces.jsonl", "--out", "model", "--cache-gigabytes", "0"],
+        ["evaluate", *ONE_MODEL, "--threshold", "nan"],
+        ["audit", *ONE_MODEL, "--out", "audit", "--threshold", "1.5"],
+        ["evaluate", *ONE_MODEL, "--seed", "-1"],
+        ["search", "beam", "--endpoint", "http://x", "--model", "m", "--temperature", "-0.5"],
+        ["simulate", "--out", "runs", "--noise", "inf"],
     ],
 )
 def test_a_number_out_of_range_is_wrong_usage(arguments: list[str], capsys) -> None:
@@ -47,6 +54,28 @@ def test_what_goes_wrong_is_one_line_and_an_exit_code(raised: BaseException, cod
     monkeypatch.setattr(score, "run", run)
     assert main(["score", *ONE_MODEL, "--out", "scores.jsonl"]) == code
     assert capsys.readouterr().err == ("stopped\n" if code == 4 else "no good\n")
+
+
+@pytest.mark.parametrize("name", ["traces.jsonl/scores.jsonl", "traces.jsonl/new/scores.jsonl"])
+def test_a_result_that_cannot_be_written_is_refused_before_the_work(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(score, "_scorer", lambda options: pytest.fail("the work began"))
+    assert main(["score", *ONE_MODEL, "--out", name]) == 2
+    assert "is not a folder that you can write to" in capsys.readouterr().err
+
+
+def test_a_pipe_is_refused_as_input(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert main(["score", "--model", "zero:tiny", "--data", "pipe", "--out", "scores.jsonl"]) == 2
+    assert capsys.readouterr().err == "pipe is a pipe or a device: write the data to a file, and give its path\n"
+
+
+def test_a_picture_has_a_known_ending(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["probe", "best-of-n", *ONE_MODEL, "--picture", "curve.gif"])
+    assert ended.value.code == 2
+    assert "'curve.gif' does not end with .svg or .png" in capsys.readouterr().err
 
 
 def test_results_go_into_a_folder_that_is_not_there_yet(tmp_path) -> None:

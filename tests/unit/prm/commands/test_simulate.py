@@ -9,7 +9,7 @@ from prm.__main__ import main
     ("options", "message"),
     [
         (["--seeds", "5-3"], "'3' is not a whole number of at least 5"),
-        (["--noise", "some"], "'some' is not a list of numbers separated by commas"),
+        (["--noise", "some"], "'some' is not a number of at least zero"),
     ],
 )
 def test_an_option_without_values_is_refused(options, message, tmp_path, capsys):
