@@ -78,3 +78,7 @@ class Cancelled(PRMError):
 
 class PolicyError(PRMError):
     """A policy's or verifier's server that is unreachable, rejects a request, or returns an unexpected response."""
+
+
+class PolicyOptionError(PolicyError, DataError):
+    """An address, a prompt or a key that no server can be asked with; as the arguments of a command it is invalid."""

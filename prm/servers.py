@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import httpx2
 import msgspec
 
-from prm.errors import PolicyError, PRMError
+from prm.errors import PolicyError, PolicyOptionError, PRMError
 from prm.faults import UNDECODABLE
 from prm.messages import Message
 
@@ -53,7 +53,8 @@ class Server:
         error: type[PRMError] = PolicyError,
     ) -> None:
         if not url.startswith(("http://", "https://")):
-            raise error(Message("not_a_server_address", url=url))
+            refusal = PolicyOptionError if error is PolicyError else error
+            raise refusal(Message("not_a_server_address", url=url))
         self.url, self.timeout, self.retries, self.concurrency = url.rstrip("/"), timeout, retries, concurrency
         self._resend, self._error = resend, error
         self._client = httpx2.Client(

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import msgspec
 
 from prm.encoding import TEXT_SEPARATOR, parse_step, render_step
-from prm.errors import PolicyError
+from prm.errors import PolicyError, PolicyOptionError
 from prm.messages import Message
 from prm.servers import Server
 from prm.splitting import Splitting
@@ -159,7 +159,7 @@ class Endpoint:
         resend: bool = True,
     ) -> None:
         if PROBLEM not in prompt:
-            raise PolicyError(Message("prompt_without_problem", problem=PROBLEM))
+            raise PolicyOptionError(Message("prompt_without_problem", problem=PROBLEM))
         self.model, self.api, self.continuation, self.prompt, self.sampling = model, api, continuation, prompt, sampling
         self.splitting = splitting
         self._server = Server(
@@ -215,7 +215,7 @@ class Endpoint:
         message = self.prompt.replace(PROBLEM, prefix.problem)
         if prefix.critique:
             if self.api == "completions":
-                raise PolicyError(Message("critique_needs_chat"))
+                raise PolicyOptionError(Message("critique_needs_chat"))
             message += TEXT_SEPARATOR + prefix.critique
         begun = "".join(render_step(step) + TEXT_SEPARATOR for step in prefix.steps)
         question: dict[str, Any] = {
@@ -247,15 +247,15 @@ def steps_of(text: str, splitting: Splitting = PARAGRAPHS) -> list[Step]:
 
 
 def read_key(path: Path | None) -> str | None:
-    """The API key in a file. Raises PolicyError if there is none."""
+    """The API key in a file. Raises PolicyOptionError if there is none."""
     if path is None:
         return None
     try:
         key = path.read_text().strip()
     except OSError as error:
-        raise PolicyError(Message("path_error", path=path, error=error.strerror or error)) from error
+        raise PolicyOptionError(Message("path_error", path=path, error=error.strerror or error)) from error
     if not key:
-        raise PolicyError(Message("key_file_empty", path=path))
+        raise PolicyOptionError(Message("key_file_empty", path=path))
     return key
 
 

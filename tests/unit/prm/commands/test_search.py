@@ -56,6 +56,19 @@ def solved(folder: Path) -> list[str]:
     return [json.loads(line)["problem"] for line in (folder / "solved.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.parametrize(
+    ("more", "fault"),
+    [
+        (["--endpoint", "127.0.0.1:9"], "must begin with http:// or https://"),
+        (["--prompt", "Solve it."], "the policy would not see the problem"),
+    ],
+)
+def test_options_that_no_policy_can_follow_are_invalid_input(tmp_path, capsys, more: list[str], fault: str) -> None:
+    assert run(tmp_path, ["p"], *more) == 2
+    assert fault in capsys.readouterr().err
+    assert not (tmp_path / "solved.jsonl").exists()
+
+
 def test_one_problem_that_fails_loses_none_of_the_others(tmp_path, asked, capsys, monkeypatch) -> None:
     problems = [f"problem {k}" for k in range(40)]
     problems[7] = "fail 7"
