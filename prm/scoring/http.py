@@ -8,6 +8,8 @@ import msgspec
 
 from prm.errors import PRMError
 from prm.faults import UNDECODABLE, sentence_of
+from prm.formats.reading import validation_fault
+from prm.messages import Message
 from prm.scores import Aggregate
 from prm.scoring.scorer import Scorer
 from prm.traces import Step, Trace
@@ -41,9 +43,9 @@ class Solutions(msgspec.Struct, kw_only=True):
 class Refused(Exception):
     """A request that gets an error as its response."""
 
-    def __init__(self, status: int, code: str, message: str) -> None:
+    def __init__(self, status: int, code: str, message: str, **extra: str) -> None:
         super().__init__(message)
-        self.status, self.code = status, code
+        self.status, self.code, self.extra = status, code, extra
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -80,10 +82,15 @@ class Handler(BaseHTTPRequestHandler):
         return body
 
     def _answer(self, body: bytes) -> dict[str, Any]:
+        kind: type[Solutions | OneSolution] = OneSolution
         try:
-            many = "solutions" in msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-            kind: type[Solutions | OneSolution] = Solutions if many else OneSolution
+            if "solutions" in msgspec.json.decode(body, type=dict[str, msgspec.Raw]):
+                kind = Solutions
             question = msgspec.json.decode(body, type=kind)
+        except msgspec.ValidationError as error:
+            field, reason = validation_fault(error, kind)
+            message = Message("field_reason", field=field, reason=reason) if field else reason
+            raise Refused(400, "invalid", message, field=field) from None
         except UNDECODABLE as error:
             raise Refused(400, "invalid", sentence_of(error, body)) from None
         solutions = question.solutions if isinstance(question, Solutions) else [question]
@@ -101,7 +108,7 @@ class Handler(BaseHTTPRequestHandler):
         return {"model": {"threshold": threshold}, "aggregate": question.aggregate, "results": results}
 
     def _refuse(self, error: Refused) -> None:
-        self._send(error.status, {"code": error.code, "message": str(error), "extra": {}})
+        self._send(error.status, {"code": error.code, "message": str(error), "extra": error.extra})
 
     def _send(self, status: int, answer: dict[str, Any]) -> None:
         body = msgspec.json.encode(answer)

@@ -59,6 +59,17 @@ def test_other_requests_are_refused_with_the_reason(
     assert client.get("/healthz").json() == {"status": "ok"}
 
 
+def test_an_invalid_field_is_named_as_on_the_platform(client: httpx2.Client) -> None:
+    solution = {"problem": "p", "steps": ["s"]}
+    assert client.post("/api/v1/score", json=solution | {"aggregate": "max"}).json() == {
+        "code": "invalid",
+        "message": "aggregate: Expected one of last, mean, min, product, got 'max'",
+        "extra": {"field": "aggregate"},
+    }
+    missing = client.post("/api/v1/score", json={"solutions": [solution, {"problem": "p"}]}).json()
+    assert missing["extra"] == {"field": "solutions[1].steps"}
+
+
 def test_an_address_that_is_taken_is_named(client: httpx2.Client, capsys: pytest.CaptureFixture[str]) -> None:
     port = client.base_url.port
     assert main(["serve", "--model", "zero:tiny", "--port", str(port)]) == 2
