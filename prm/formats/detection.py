@@ -47,7 +47,9 @@ def detect(stream: BinaryIO, filename: str) -> str:
         content = msgspec.json.encode(begun.rows) if head.startswith(MAGIC) else head
         keys = {key.decode() for key in re.findall(rb'"(\w+)"\s*:', content)}
         if name := format_with(keys):
-            return name
+            # A line of `plain` has the line that it was imported from, such as an agent's run, in its other fields.
+            is_divided = bool(begun.rows) and begun.rows[0].keys() >= {"problem", "steps"}
+            return "plain" if is_divided and "problem" not in FORMATS.get(name).keys else name
     else:
         keys = set()
     mapping = table.proposed(begun)

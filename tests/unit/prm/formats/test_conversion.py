@@ -151,6 +151,15 @@ def test_records_of_one_object_are_read_and_numbered_alike(indent):
     assert originals == [MR_BEN, wrong, MR_BEN]
 
 
+def test_a_run_that_is_written_as_plain_is_read_as_plain():
+    run = {"messages": [{"role": "user", "content": "Add."}, {"role": "assistant", "content": "a"}] * 2}
+    record = read_one(messages, run | {"final_label": 1})
+    content = b"".join(plain.write([record]))
+    assert detect(io.BytesIO(content), "file.jsonl") == "plain"
+    [(_, again)] = plain.read(io.BytesIO(content))
+    assert again.positions == record.positions
+
+
 def test_an_odd_key_does_not_turn_a_solution_into_steps_and_text():
     record = read_one(FORMATS.get("processbench"), {"problem": "p", "steps": ["a"], "label": -1, "solution": "a"})
     [again] = written(plain, record)
