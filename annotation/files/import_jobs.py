@@ -186,7 +186,7 @@ def read_options(body: dict[str, Any]) -> ImportOptions:
     try:
         return parse_options(body)
     except msgspec.ValidationError as error:
-        field, reason = fault_of(error)
+        field, reason = fault_of(error, ImportOptions)
         raise DomainError(
             Message("import_option_invalid", field=field, reason=reason), {"field": field}, code="invalid_options"
         ) from None

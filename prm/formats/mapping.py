@@ -101,6 +101,6 @@ def parse_mapping(content: bytes | str) -> Mapping:
     try:
         return msgspec.json.decode(content, type=Mapping)
     except msgspec.DecodeError as error:
-        field, reason = fault_of(error)
+        field, reason = fault_of(error, Mapping)
         fault = Message("field_reason", field=field, reason=reason) if field else reason
         raise FormatError("invalid_mapping", Message("mapping_error", fault=fault), {"field": field}) from None

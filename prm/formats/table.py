@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SAMPLED = 100
 LOOKED_AT = 1000
+MOST_NAMED = 30  # columns in a sentence
 COLUMNS = (
     "problem", "steps", "step_kinds", "ratings", "first_error", "source_kind", "source_name", "source_policy",
     "source_rollouts", *get_args(Drawn), "inclusion_weight", "final_answer", "final_answer_correct",
@@ -144,7 +145,9 @@ def checked(mapping: Mapping | None, sample: Sample, *, needs_steps: bool = True
     """
     mapping = mapping or proposed(sample)
     if fault := fault_of(mapping, sample, needs_steps=needs_steps):
-        there = ", ".join(sample.columns) or Message("none")
+        there = ", ".join(sample.columns[:MOST_NAMED]) or Message("none")
+        if more := sample.columns[MOST_NAMED:]:
+            there = Message("names_and_more", names=there, n=len(more))
         raise FormatError(
             "mapping_needed", Message("mapping_needed", fault=fault, there=there), {"columns": sample.columns}
         )

@@ -1,6 +1,7 @@
 """Reads files of labelled solutions in any registered format, or in the library's own."""
 
 import gzip
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -168,14 +169,16 @@ def _of_format(path: Path, form: Format) -> TraceFile:
 
 @contextmanager
 def open_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file, decompressed if it is gzipped. Raises DataError if it cannot be read."""
+    """Open a file, decompressed if it is gzipped. Raises DataError if it cannot be read, also while it is read."""
     try:
         with open(path, "rb") as packed:
             zipped = packed.read(2) == GZIP
         with gzip.open(path) if zipped else open(path, "rb") as stream:
             yield cast(BinaryIO, stream)
-    except (OSError, EOFError) as error:
-        raise DataError(Message("path_error", path=path, error=getattr(error, "strerror", None) or error)) from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(Message("file_damaged", path=path)) from error
+    except OSError as error:
+        raise DataError(Message("path_error", path=path, error=error.strerror or error)) from error
 
 
 def first_fields(path: Path) -> set[str]:

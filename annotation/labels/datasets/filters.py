@@ -114,7 +114,7 @@ def parse_filters(body: dict[str, Any]) -> SnapshotFilters:
     except UnknownNameError as error:
         raise DomainError(error.args[0], {"field": "consensus"}, code="invalid_filters") from None
     except msgspec.ValidationError as error:
-        field, reason = fault_of(error)
+        field, reason = fault_of(error, SnapshotFilters)
         fault = Message("field_reason", field=field, reason=reason) if field else reason
         raise DomainError(Message("invalid_filters", fault=fault), {"field": field}) from None
 

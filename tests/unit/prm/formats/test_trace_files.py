@@ -173,6 +173,23 @@ def test_a_label_that_is_no_number_is_refused() -> None:
         StepLabel(good=float("nan"), neutral=0, bad=1)
 
 
+@pytest.mark.parametrize("cut", [40, -20])
+def test_a_compressed_file_that_is_damaged_is_named(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "data.jsonl.gz"
+    lines = b"".join(msgspec.json.encode(Trace(str(k), f"p{k**3}", [Step("x")])) + b"\n" for k in range(100))
+    packed = gzip.compress(lines)
+    path.write_bytes(packed[:cut] if cut < 0 else packed[:cut] + bytes(9) + packed[cut + 9 :])
+    with pytest.raises(DataError, match="compressed data is damaged or cut short"):
+        list(read_traces(path))
+
+
+def test_a_table_of_many_columns_names_the_first_ones(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text(",".join(f"c{k}" for k in range(500)) + "\n" + ",".join("0" * 500) + "\n")
+    with pytest.raises(DataError, match=r"The columns are: c0, c1, .*c29 and 470 more\. Name the columns"):
+        list(read_traces(path))
+
+
 def test_a_line_that_cannot_be_taken_is_named(tmp_path: Path) -> None:
     path = tmp_path / "data.jsonl"
     path.write_text(json.dumps(example("trl")) + "\n" + json.dumps(example("trl") | {"labels": []}) + "\n")
