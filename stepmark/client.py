@@ -223,9 +223,9 @@ class Client:
 
         Raises JobError if it failed or was cancelled, TimeoutError after `timeout` seconds. The job continues then.
         """
-        end, pause = time.monotonic() + (timeout or float("inf")), FIRST_POLL
+        end, pause = time.monotonic() + (float("inf") if timeout is None else timeout), FIRST_POLL
         while job["state"] in ("queued", "running"):
-            if time.monotonic() > end:
+            if time.monotonic() >= end:
                 raise TimeoutError(f"The job {job['kind']} {job['id']} still runs after {timeout:g} seconds.")
             time.sleep(pause)
             pause = min(LONGEST_POLL, 1.5 * pause)
