@@ -186,7 +186,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "simulation_in_progress": "A simulation of this project is in progress. Wait for it, or cancel it first.",
     "simulation_needs_three_parts": "a simulation trains on the pool, calibrates on the calibration part and measures on the holdout",
     "snapshot_frozen": ("{n:,} labelled solution, snapshot {sha256}", "{n:,} labelled solutions, snapshot {sha256}"),
-    "snapshot_lacks_part": "This snapshot has no labelled solution in the {missing}: {needed}.",
+    "snapshot_lacks_part": "This snapshot has no labelled solution in the {missing} split: {needed}.",
     "stage_evaluate": "evaluate",
     "stage_failed": "The stage “{stage}” failed: {what} The champion keeps serving.",
     "stage_figure_failed": "failed",

@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.functional import lazy
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from annotation.api.audit_entries import PLATFORM, AuditFilter
@@ -42,7 +42,7 @@ OF_A_JOB = {
 # By the first part of an action: what it is about, and what happened by the last part. Those of models are below.
 SUBJECTS: dict[str, tuple[Words, dict[str, Words]]] = {
     "account": (_("Account"), {"open": CREATED}),
-    "annotation": (_("Label"), {"submit": _("submitted"), "adjudicate": _("decided in review")}),
+    "annotation": (pgettext_lazy("noun", "Label"), {"submit": _("submitted"), "adjudicate": _("decided in review")}),
     "answers": (_("Answer check"), {"check": STARTED, **OF_A_JOB}),
     "dispute": (_("Dispute"), {"open": _("opened"), "revise": CHANGED, "resolve": _("decided")}),
     "export": (_("Export"), {"request": _("requested"), **OF_A_JOB}),
@@ -151,7 +151,7 @@ class Target(NamedTuple):
 
 # By the name of the model.
 TARGETS = {
-    "annotation": Target(_("Label"), "solution", "solution_id"),
+    "annotation": Target(pgettext_lazy("noun", "Label"), "solution", "solution_id"),
     "apitoken": Target(_("Token"), shown="name"),
     "dispute": Target(_("Dispute"), "solution", "annotation.solution_id", related=("annotation",)),
     "exportschedule": Target(_("Export schedule"), "export-schedules", shown="name"),

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import progress_of
@@ -108,7 +109,14 @@ COLUMNS = [
 ]
 CALL_COLUMNS = [
     Column("solution", _("Solution"), "judged__solution_id", sort=True, link="solution", heading=True),
-    State("result", _("Label"), "judged__state", sort=True, choices=JudgedSolution.State.choices, filtered=True),
+    State(
+        "result",
+        pgettext_lazy("noun", "Label"),
+        "judged__state",
+        sort=True,
+        choices=JudgedSolution.State.choices,
+        filtered=True,
+    ),
     Number("prefix", _("Steps shown"), sort=True),
     State("state", _("Call"), sort=True, choices=JudgeCall.State.choices, filtered=True),
     Number("tokens", _("Tokens"), "tokens"),

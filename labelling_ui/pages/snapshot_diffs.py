@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
@@ -20,7 +21,7 @@ from labelling_ui.pages.listing import Table
 
 MOST_SHOWN = 200
 KINDS = {"added": _("Added"), "changed": _("Changed"), "lost": _("Lost")}
-SUBJECTS = {"label": _("Label"), "solution": _("Solution"), "consensus": _("Consensus")}
+SUBJECTS = {"label": pgettext_lazy("noun", "Label"), "solution": _("Solution"), "consensus": _("Consensus")}
 REASONS = {
     "new_label": _("new label"),
     "imported_later": _("imported later"),

@@ -302,3 +302,14 @@ def test_a_reason_that_was_offered_is_kept_in_english_and_said_to_each(settings:
     with translation.override(GERMAN):
         assert reason_in_words("Too hard for me") == "Zu schwer für mich"
         assert reason_in_words("Die Skizze fehlt") == "Die Skizze fehlt"
+
+
+def test_a_label_is_a_noun_beside_the_button_that_labels(
+    client: Client, project: Project, people: dict[str, User]
+) -> None:
+    """In German the two are different words."""
+    Preference.objects.create(user=people["manager"], language="de")
+    client.force_login(people["manager"])
+    log = client.get(f"/p/{project.slug}/audit/").content.decode()
+    assert "Label: abgegeben" in log
+    assert "Bewerten: " not in log
