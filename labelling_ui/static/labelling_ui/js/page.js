@@ -42,6 +42,12 @@
     nameCells(document);
   });
 
+  // A button that cannot be undone asks first.
+  document.addEventListener("submit", (event) => {
+    const question = event.submitter?.dataset.confirm;
+    if (question && !confirm(question)) event.preventDefault();
+  });
+
   // An open menu closes on Escape and on a click elsewhere.
   document.addEventListener("click", (event) => {
     for (const menu of document.querySelectorAll("details.menu[open]")) {
