@@ -24,7 +24,7 @@ from string import ascii_lowercase
 
 import msgspec
 import torch
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from prm.encoding import render_step
@@ -53,15 +53,26 @@ FRAMES = (
 )
 
 READ_AS = {"×": "*", "∗": "*", "⋅": "*", "·": "*", "÷": "/", "∕": "/", "−": "-", "＋": "+"}
+# Markdown that is not read: the marks around bold text, and the mark of a list item at the beginning of a step. Marks
+# around text have none on their outer side, so powers stay: "2 ** 3", "x**n", "f**(2)", "(a + b)** 2".
+BOLD_END = r"(?<=[^\s*])\*\*(?![\w(\[{*$\\-])(?!(?<=[\d)\]}]\*\*)\s*\d)"
+NOT_READ = (
+    rf"(?<![\w)\]}}*$])\*\*(?=[^\W_]|[$\\(])(?=[^\n*]*{BOLD_END})",
+    BOLD_END,
+    r"(?<=\A|\A\[answer\] )[-*•] +(?=[^\W\d_])",
+)
 
 
 def train_tokenizer(texts: Iterator[str], vocab: int) -> PreTrainedTokenizerFast:
     """A byte-level BPE with one token per digit; it can encode any text.
 
-    It reads signs that the world does not have as those that it has.
+    It reads signs that the world does not have as those that it has, and leaves out Markdown's marks.
     """
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.normalizer = normalizers.Sequence([normalizers.Replace(*pair) for pair in READ_AS.items()])
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.Replace(*pair) for pair in READ_AS.items()]
+        + [normalizers.Replace(Regex(marks), "") for marks in NOT_READ]
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
     )

@@ -55,6 +55,35 @@ def test_the_tokenizer_reads_signs_that_the_world_does_not_have_as_its_own(tiny)
     assert ids[0] == ids[1]
 
 
+@pytest.mark.parametrize(
+    ("marked", "plain"),
+    [
+        ("- **We** add 3 + 4 = 7.", "We add 3 + 4 = 7."),
+        ("* **Total**: 3 * 4 = 12", "Total: 3 * 4 = 12"),
+        ("• First, 2 apples.", "First, 2 apples."),
+        ("**In** 2 years, **12**.", "In 2 years, 12."),
+        ("**Step 3:** it is **$x^2$**", "Step 3: it is $x^2$"),
+        ("[answer] - **The** answer is 5.", "[answer] The answer is 5."),
+    ],
+)
+def test_the_tokenizer_does_not_read_marks_of_list_items_and_bold_text(tiny, marked, plain):
+    _, tokenizer = tiny
+    ids = tokenizer([marked, plain], add_special_tokens=False)["input_ids"]
+    assert ids[0] == ids[1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("2 ** 3 ** 4", "x**n + y**2 = 4", "10**6 and 10**7.", "(a + b)** 2", "f(**options), **more", "fold**(2)"),
+        *("- 3 + 5 = 2", "-3", "a - b", "[tool_result] - old line", "** x", "**open", "see **2** 3"),
+    ],
+)
+def test_the_tokenizer_reads_powers_differences_and_single_marks(tiny, text):
+    _, tokenizer = tiny
+    assert tokenizer.decode(tokenizer(text, add_special_tokens=False)["input_ids"]) == text
+
+
 def test_separators_are_single_tokens(tiny):
     _, tokenizer = tiny
     specials = ["<pad>", "<bos>", "<eos>", "<problem>", "<step>"]
