@@ -127,6 +127,13 @@ def test_solutions_show_what_made_them_and_are_filtered_by_it(manager: Client, p
         assert said in page
 
 
+def test_a_label_of_a_solution_names_its_first_error_once(manager: Client, project: Project) -> None:
+    label = project.annotations.filter(finish_reason="found_error", first_error__gte=0).first()
+    page = manager.get(f"/p/algebra/solutions/{label.solution_id}/").content.decode()
+    assert f": first error: step {label.first_error + 1} ·" in page
+    assert ": first error ·" not in page
+
+
 def test_results_of_tests_are_taken_on_a_page_and_what_was_refused_is_said(manager: Client, project: Project) -> None:
     one = project.solutions.order_by("pk").first()
     project.solutions.filter(pk=one.pk).update(external_id="s1")
