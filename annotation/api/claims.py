@@ -32,6 +32,7 @@ WHERE step.solution_id = %(solution)s ORDER BY critique.step_id, critique.ordina
 
 REASONS = (
     "done",
+    "not_started",
     "all_leased",
     "not_annotator",
     "holding_enough",

@@ -31,8 +31,8 @@ ATTEMPTS = 5  # while places are freed and taken again between two searches of t
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A lease, or the reason for its absence: done, all_leased, not_annotator, holding_enough, paused,
-    screening_failed, screening_unready, cap_reached, cooling_down, not_qualified.
+    """A lease, or the reason for its absence: done, not_started, all_leased, not_annotator, holding_enough,
+    paused, screening_failed, screening_unready, cap_reached, cooling_down, not_qualified.
 
     `steps` are those of the lease's solution, each its position, alternative, id, text and kind, in order. `guidelines`
     is the version that applies, 0 if there is none. `message` is for the annotator; `retry_at` is when

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from annotation.core.statements import fetch_one
-from annotation.models import Membership
+from annotation.models import Generation, Membership
 from annotation.work.queue.rules import FRESH, QUALIFIED, SEEN, Rules, free_again
 
 
@@ -75,7 +75,9 @@ def why_nothing(membership: Membership, rules: Rules) -> Nothing | None:
             "not_qualified",
             _("The remaining solutions are in domains that are not yours. The project’s manager can change that."),
         )
-    return Nothing("done", _("You are done. There is no more work for you in this project."))
+    if not Generation.objects.filter(project=membership.project_id).exists():
+        return Nothing("not_started", _("Solutions appear here once the project’s manager opens the first generation."))
+    return Nothing("done", _("You are done for now. The next generation may bring more work."))
 
 
 def _one(statement: str, rules: Rules) -> tuple[Any, ...]:

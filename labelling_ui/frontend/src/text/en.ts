@@ -351,6 +351,7 @@ export const en = {
     signed_out: ["You are no longer signed in", "Nothing is lost. Sign in to continue."],
     refused: ["The server rejected the request", ""],
     done: ["Nothing left to label", "There is no more work for you here right now."],
+    not_started: ["Labelling has not started", "The project’s manager opens the first generation."],
     all_leased: ["All solutions are taken", "Others are working on the rest. If one becomes free, it appears here."],
     not_annotator: ["You do not label in this project", "Ask its manager to make you an annotator."],
     screening_failed: ["No work for you right now", "Ask the project’s manager whether you may try again."],

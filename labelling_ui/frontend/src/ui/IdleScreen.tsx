@@ -6,7 +6,7 @@ import { text, timeOf } from "../text";
 import { KeyButton } from "./controls";
 
 /** Shown while there is no work; more may follow. */
-const MEANWHILE = new Set<Idle["kind"]>(["done", "all_leased", "paused", "screening_failed", "screening_unready"]);
+const MEANWHILE = new Set<Idle["kind"]>(["done", "not_started", "all_leased", "paused", "screening_failed", "screening_unready"]);
 
 /** Replaces the solution: why there is none, and what to do. */
 export function IdleScreen({ view, config, onRetry }: { view: View; config: Config; onRetry: () => void }) {

@@ -38,6 +38,16 @@ def test_items_come_in_the_order_of_their_rank(generation, annotator):
     assert (first.leased, first.state) == (1, "full")
 
 
+def test_before_the_first_generation_nobody_is_said_to_be_done(annotator):
+    newcomer = MembershipFactory()
+    nothing = claim(newcomer)
+    assert (nothing.reason, nothing.message) == (
+        "not_started",
+        "Solutions appear here once the project’s manager opens the first generation.",
+    )
+    assert claim(annotator).reason == "done"
+
+
 def test_what_is_in_hand_comes_back_until_the_page_says_that_it_holds_it(generation, annotator):
     QueueItemFactory.create_batch(3, generation=generation)
     one = claim(annotator)
