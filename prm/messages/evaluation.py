@@ -8,6 +8,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "measured_on_training_data": "{files}: {name} was trained on this data; measure on other data",
     "no_candidates_to_rank": "there are no candidates to rank",
     "no_known_first_error": "{path}: no solution has a known first error. Use a file with step labels.",
+    "no_set_to_learn_from": "No set has {n} right and {n} wrong solutions to learn from: {sets}. Use sets with more of both.",
     "no_such_trace": "{path}: there is no trace {id!r}",
     "not_a_prmbench_category": "trace {id!r}: {domain!r} is not a category of PRMBench",
     "nothing_to_audit_against": "{data}: no solution has a known first error, so there is nothing to audit against",
@@ -16,6 +17,8 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "output_is_input": "{path} is an input file: write the result to another file",
     "path_is_folder": "{path} is a folder: give the path of a file",
     "path_is_pipe": "{path} is a pipe or a device: write the data to a file, and give its path",
+    "set_of_kinds": "{name} has {right} right and {wrong} wrong ones",
+    "sets_with_one_name": "Two sets have the name {name}. Rename one of the files.",
     "sizes_not_three_numbers": "--sizes takes three numbers: POOL,CALIBRATION,TEST",
     "solutions_without_score": (
         "{n} solution has no score: {missing!r}",

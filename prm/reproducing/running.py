@@ -7,9 +7,11 @@ import msgspec
 import numpy as np
 
 from prm.config import TrainConfig
+from prm.errors import DataError
+from prm.messages import Message, joined
 from prm.reproducing.judging import HeadsJudge, Judge, simple_judge
 from prm.reproducing.measuring import Abstention, Line, measure_abstention, measure_judges
-from prm.reproducing.sets import LabelledSet
+from prm.reproducing.sets import ENOUGH, LabelledSet
 from prm.simulation.plan import SHIPPED, Plan
 from prm.simulation.report import Report as ReplayReport
 from prm.simulation.report import Yardstick, compare
@@ -57,7 +59,11 @@ def measure_sets(
     cache: Cache,
     say: Callable[[str], None],
 ) -> Report:
-    """Learn from each set that has enough of both kinds, and measure on every set."""
+    """Learn from each set that has enough of both kinds, and measure on every set. Raises DataError if none has."""
+    sources = [labelled for labelled in sets if labelled.teaches]
+    if not sources:
+        counts = [Message("set_of_kinds", name=one.name, right=one.kinds[0], wrong=one.kinds[1]) for one in sets]
+        raise DataError(Message("no_set_to_learn_from", n=ENOUGH, sets=joined(counts, "comma_list")))
     judges: dict[str, Judge] = {
         INDEX: simple_judge(lambda labelled: 1 / (1 + labelled.index)),
         LENGTH: simple_judge(lambda labelled: 1 / (1 + labelled.chars)),
@@ -68,7 +74,7 @@ def measure_sets(
     judges |= {f"heads, {base}": heads for base, heads in on_base.items()}
     lines: list[Line] = []
     abstentions: list[Abstention] = []
-    for source in (labelled for labelled in sets if labelled.teaches):
+    for source in sources:
         for target in sets:
             scores = {name: [judge(source, target, seed) for seed in range(seeds)] for name, judge in judges.items()}
             lines += measure_judges(source, target, scores, simple, bootstrap)

@@ -33,10 +33,15 @@ class LabelledSet:
     groups: list[str]
 
     @property
+    def kinds(self) -> tuple[int, int]:
+        """The numbers of its right and of its wrong solutions."""
+        wrong = int((self.errors >= 0).sum())
+        return len(self.errors) - wrong, wrong
+
+    @property
     def teaches(self) -> bool:
         """Whether it has enough right and wrong solutions to learn from."""
-        wrong = int((self.errors >= 0).sum())
-        return min(wrong, len(self.errors) - wrong) >= ENOUGH
+        return min(self.kinds) >= ENOUGH
 
     @cached_property
     def steps(self) -> NDArray[np.int64]:
@@ -129,10 +134,14 @@ def read_sets(files: Sequence[Path], most: int | None, seed: int) -> list[Labell
     """A set for each file, with at most `most` solutions of randomly chosen source groups.
 
     Sets are named after their files, and after their folders too if names repeat. Raises DataError if a file has no
-    labelled solution.
+    labelled solution, or if two sets have one name.
     """
     stems = [path.stem for path in files]
-    names = [f"{path.parent.name}/{path.stem}" if stems.count(path.stem) > 1 else path.stem for path in files]
+    names = [
+        f"{path.absolute().parent.name}/{path.stem}" if stems.count(path.stem) > 1 else path.stem for path in files
+    ]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise DataError(Message("sets_with_one_name", name=repeated[0]))
     return [read_set(name, path, most, seed) for name, path in zip(names, files, strict=True)]
 
 

@@ -30,6 +30,16 @@ def test_it_measures_each_set_and_replays(tmp_path: Path, capsys: pytest.Capture
     assert "random + graded" in printed
 
 
+def test_sets_that_teach_nothing_are_refused_with_their_counts(tmp_path: Path, capsys) -> None:
+    write_traces(tmp_path / "few.jsonl", make_traces(10, 1))
+    data = str(tmp_path / "few.jsonl")
+    assert main(["reproduce", "--data", data, "--out", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert "No set has 20 right and 20 wrong solutions to learn from: few has" in error
+    assert main(["reproduce", "--data", data, data, "--out", str(tmp_path / "out")]) == 2
+    assert "Two sets have the name" in capsys.readouterr().err
+
+
 def test_a_replay_of_an_unknown_set_is_refused_before_the_work(tmp_path: Path, capsys) -> None:
     write_traces(tmp_path / "sums.jsonl", make_traces(10, 1))
     out = ["--out", str(tmp_path / "out"), "--replay", "gsm8k"]
