@@ -1,7 +1,8 @@
 """Reads and writes weights: atomically, as safetensors only, and checked before use."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,7 +11,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from prm.errors import ModelFileError
+from prm.errors import ModelFileError, PRMError
 from prm.files import write_json
 from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE, Manifest, file_sha256, read_manifest
 from prm.messages import Message
@@ -54,10 +55,23 @@ def load_state(path: Path, kind: type[State]) -> tuple[State, dict[str, Tensor]]
 
 def _save(path: Path, tensors: Mapping[str, Tensor], header: dict[str, str]) -> None:
     partial = path.with_name(path.name + ".partial")
-    save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, partial, header)
-    with open(partial, "rb") as written:
-        os.fsync(written.fileno())
-    partial.replace(path)
+    try:
+        with weights_written(path):
+            save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, partial, header)
+        with open(partial, "rb") as written:
+            os.fsync(written.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def weights_written(path: Path) -> Iterator[None]:
+    """Convert the error of a full disk, which safetensors does not raise as an OSError, to a PRMError."""
+    try:
+        yield
+    except SafetensorError as error:
+        raise PRMError(Message("path_error", path=path, error=error)) from error
 
 
 def _load(path: Path) -> dict[str, Tensor]:

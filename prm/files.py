@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import BinaryIO, TextIO, TypeVar
 
 import msgspec
 
-from prm.errors import DataError, FolderInUseError
+from prm.errors import DataError, FolderInUseError, ModelFileError
 from prm.faults import UNDECODABLE, sentence_of
 from prm.messages import Message
 
@@ -29,11 +30,20 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
     A link stays and its target is replaced. A device or a pipe, such as /dev/stdout, is written as it is.
     """
-    if path.exists() and not path.is_file():
-        with open(path, "wb") as out:
-            yield out
-        return
-    path = path.resolve() if path.is_symlink() else path
+    try:
+        if path.exists() and not path.is_file():
+            with open(path, "wb") as out:
+                yield out
+        else:
+            with _replacing(path.resolve() if path.is_symlink() else path) as out:
+                yield out
+    except OSError as error:  # writing does not name the file
+        error.filename = error.filename or str(path)
+        raise
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
     try:
@@ -42,9 +52,36 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             out.flush()
             os.fsync(out.fileno())
         partial.replace(path)
-    except BaseException:
+    finally:
         partial.unlink(missing_ok=True)
-        raise
+
+
+def check_new_folder(out: Path) -> None:
+    """Raise ModelFileError unless `out` is an empty folder or does not exist."""
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise ModelFileError(Message("output_folder_not_empty", out=out))
+
+
+@contextmanager
+def new_folder(out: Path) -> Iterator[Path]:
+    """A folder that becomes `out` when it is complete; after an error nothing is left. Raises as `check_new_folder`."""
+    check_new_folder(out)
+    if out.exists():  # perhaps a mounted one, which cannot be replaced
+        try:
+            yield out
+        except BaseException:
+            for path in out.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            raise
+        return
+    partial = out.with_name(out.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)  # of a process that was killed
+    partial.mkdir(parents=True)
+    try:
+        yield partial
+        partial.replace(out)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def write_json(path: Path, record: object) -> None:

@@ -10,12 +10,12 @@ from prm.answers.noise import fit_noise
 from prm.calibration import fit_threshold_on, threshold_for_share
 from prm.cards.folder import write_card
 from prm.errors import DataError
-from prm.files import write_json
+from prm.files import check_new_folder, write_json
 from prm.formats.mapping import Mapping
 from prm.labels import first_error
 from prm.manifest import MANIFEST_FILE, Manifest
 from prm.messages import Message
-from prm.portable.importing import adopt, check_new
+from prm.portable.importing import adopt
 from prm.scores import TraceScore
 from prm.scoring import Scorer
 from prm.threshold import Threshold
@@ -37,7 +37,7 @@ def recalibrate(model: Path | str, out: Path | str, *, data: Path | str, mapping
     Raises DataError if the file has too few, ModelFileError for an unusable model or a folder `out` with content.
     """
     model, out, data = Path(model), Path(out), Path(data)
-    check_new(out)
+    check_new_folder(out)
     scorer = Scorer.load(model)
     before = scorer.manifest
     assert before is not None, "every model folder has a manifest"

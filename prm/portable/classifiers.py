@@ -14,16 +14,17 @@ from safetensors.torch import save_file
 from torch import nn
 
 from prm.backbones import Backbone
+from prm.checkpoint import weights_written
 from prm.encoding import Layout, encode
 from prm.errors import ModelFileError
 from prm.features import compute_features
-from prm.files import write_atomic, write_json
+from prm.files import check_new_folder, new_folder, write_atomic, write_json
 from prm.formats.mapping import Mapping
 from prm.formats.trace_files import read_traces
 from prm.manifest import data_sha256
 from prm.messages import Message, write_share
 from prm.portable.distilling import Distillation, Layers, Lesson, distil, lesson_of
-from prm.portable.exporting import README, card_of, check_new_folder, load_trained, restore_weights
+from prm.portable.exporting import README, card_of, load_trained, restore_weights
 from prm.portable.layout import LAYOUT_KEY, StepLayout
 from prm.traces import Trace
 
@@ -63,13 +64,13 @@ def export_classifier(
     layers, loss = distil(lesson, hidden=layout == "process_reward", threshold=manifest.threshold, seed=seed)
     ids = backbone.layout
     placed = StepLayout(ids.start, ids.problem_end, ids.step_end, backbone.context, manifest.threshold)
-    out.mkdir(parents=True, exist_ok=True)
     write = {"token_classification": _write_classifier, "process_reward": _write_reward_model}[layout]
-    write(backbone, layers, out)
-    config = msgspec.json.decode((out / "config.json").read_bytes())
-    write_json(out / "config.json", config | {LAYOUT_KEY: placed})
-    backbone.tokenizer.save_pretrained(out)
-    write_atomic(out / README, _readme(layout, placed, loss, card_of(model, manifest)).encode())
+    with new_folder(out) as folder, weights_written(out):
+        write(backbone, layers, folder)
+        config = msgspec.json.decode((folder / "config.json").read_bytes())
+        write_json(folder / "config.json", config | {LAYOUT_KEY: placed})
+        backbone.tokenizer.save_pretrained(folder)
+        write_atomic(folder / README, _readme(layout, placed, loss, card_of(model, manifest)).encode())
     return loss
 
 

@@ -13,9 +13,10 @@ from safetensors.torch import save_file
 from prm.backbones import Backbone, stored_type
 from prm.cards.folder import CARD_FILE
 from prm.cards.model import model_card
+from prm.checkpoint import weights_written
 from prm.config import FEATURES
 from prm.errors import ModelFileError
-from prm.files import write_atomic, write_json
+from prm.files import check_new_folder, new_folder, write_atomic, write_json
 from prm.heads import Readout
 from prm.manifest import Manifest, file_sha256, read_manifest
 from prm.messages import Message
@@ -33,26 +34,20 @@ def export_folder(model: Path | str, out: Path | str) -> Description:
     model, out = Path(model), Path(out)
     check_new_folder(out)
     scorer, manifest, readout = load_trained(model)
-    out.mkdir(parents=True, exist_ok=True)
     backbone = scorer.backbone
     restore_weights(backbone, manifest)
-    backbone.model.save_pretrained(out)
-    backbone.tokenizer.save_pretrained(out)
     part = "heads" if readout.heads is not None else "outcome"
     tensors = {name: tensor.contiguous() for name, tensor in readout.get_submodule(part).state_dict().items()}
     header = {HEADER: msgspec.json.encode(_head(scorer, part)).decode()}
-    save_file(tensors, out / HEADS_FILE, header)
-    write_atomic(out / README, _readme(manifest, card_of(model, manifest), _marks(backbone)).encode())
-    checksums = {path.name: file_sha256(path) for path in sorted(out.iterdir())}
-    described = Description(manifest, checksums)
-    write_json(out / ABOUT_FILE, described)
+    with new_folder(out) as folder, weights_written(out):
+        backbone.model.save_pretrained(folder)
+        backbone.tokenizer.save_pretrained(folder)
+        save_file(tensors, folder / HEADS_FILE, header)
+        write_atomic(folder / README, _readme(manifest, card_of(model, manifest), _marks(backbone)).encode())
+        checksums = {path.name: file_sha256(path) for path in sorted(folder.iterdir())}
+        described = Description(manifest, checksums)
+        write_json(folder / ABOUT_FILE, described)
     return described
-
-
-def check_new_folder(out: Path) -> None:
-    """Raises ModelFileError if an export to this folder would replace something."""
-    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise ModelFileError(Message("output_folder_not_empty", out=out))
 
 
 def load_trained(model: Path) -> tuple[Scorer, Manifest, Readout]:

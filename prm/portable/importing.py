@@ -19,12 +19,12 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from prm.backbones import Backbone, load_backbone
-from prm.checkpoint import save_model
+from prm.checkpoint import save_model, weights_written
 from prm.config import TrainConfig
 from prm.encoding import Layout
 from prm.errors import ModelFileError
 from prm.faults import UNDECODABLE, sentence_of
-from prm.files import write_json
+from prm.files import check_new_folder, new_folder, write_json
 from prm.manifest import (
     MANIFEST_FILE,
     Counts,
@@ -62,36 +62,24 @@ def adopt(
     source, out = Path(source), Path(out)
     if not source.is_dir():
         raise ModelFileError(Message("not_a_folder", source=source))
-    check_new(out)
+    check_new_folder(out)
     for path in source.rglob("*"):  # a link could copy a file from outside
         if path.is_symlink():
             raise ModelFileError(Message("file_is_link", name=source.name, path=path.relative_to(source)))
-    partial = out.with_name(out.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
+    with new_folder(out) as folder, weights_written(out):
         if (source / MANIFEST_FILE).exists():
             manifest = read_manifest(source)
             for name in (MANIFEST_FILE, *manifest.checksums):
-                shutil.copyfile(source / name, partial / name)
+                shutil.copyfile(source / name, folder / name)
             if manifest.base.startswith("./"):
-                _copy_backbone(Path(base_of(source, manifest)), partial / BACKBONE)
+                _copy_backbone(Path(base_of(source, manifest)), folder / BACKBONE)
         elif (source / ABOUT_FILE).exists():
-            _adopt_exported(source, partial)
+            _adopt_exported(source, folder)
         else:
-            _adopt_outside(source, partial, separator, good, answers)
-        adopted = Scorer.load(partial, device="cpu").manifest  # raises if it cannot be loaded
-        assert adopted is not None, "every model folder has a manifest"
-        partial.replace(out)
-        return adopted
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-def check_new(out: Path) -> None:
-    """Raise ModelFileError unless `out` is an empty folder or does not exist."""
-    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise ModelFileError(Message("output_folder_not_empty", out=out))
+            _adopt_outside(source, folder, separator, good, answers)
+        adopted = Scorer.load(folder, device="cpu").manifest  # raises if it cannot be loaded
+    assert adopted is not None, "every model folder has a manifest"
+    return adopted
 
 
 def _adopt_exported(source: Path, out: Path) -> None:

@@ -4,11 +4,12 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from prm.errors import DataError, FolderInUseError
-from prm.files import locked_folder, write_atomic
+from prm.errors import DataError, FolderInUseError, ModelFileError
+from prm.files import locked_folder, new_folder, write_atomic
 
 HOLDER = "import sys, time; from pathlib import Path; from prm.files import locked_folder\n"
 HOLDER += "with locked_folder(Path(sys.argv[1])): print('held', flush=True); time.sleep(600)"
@@ -52,6 +53,34 @@ def test_a_pipe_is_written_and_not_replaced(tmp_path):
         write_atomic(pipe, b"rows")
         assert reader.communicate()[0] == "rows"
     assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_new_folder_appears_whole_or_not_at_all(tmp_path, exists):
+    out = tmp_path / "out"
+    if exists:
+        out.mkdir()
+
+    def fill(folder):
+        (folder / "part").mkdir()
+        (folder / "part" / "a").write_text("a")
+        (folder / "b").write_text("b")
+        raise OSError("full")
+
+    with pytest.raises(OSError, match="full"), new_folder(out) as folder:
+        fill(folder)
+    assert [path.name for path in tmp_path.rglob("*")] == (["out"] if exists else [])
+    with new_folder(out) as folder:
+        (folder / "a").write_text("a")
+    assert [path.name for path in tmp_path.rglob("*")] == ["out", "a"]
+    with pytest.raises(ModelFileError, match="not an empty folder"), new_folder(out):
+        pass
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="needs /dev/full")
+def test_a_full_disk_is_named_with_the_file():
+    with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
+        write_atomic(Path("/dev/full"), bytes(100_000))
 
 
 def test_a_killed_holder_leaves_the_folder_free(tmp_path):
