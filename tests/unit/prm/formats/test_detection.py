@@ -67,3 +67,9 @@ def test_a_first_row_that_is_too_long_is_named_by_its_length():
         detect(io.BytesIO(content), "file.jsonl")
     assert raised.value.code == "unknown_format"
     assert [type(item).__name__ for _, item in read(io.BytesIO(content))] == ["Rejection", "Record", "Record"]
+
+
+@pytest.mark.parametrize("content", [b"", b" \n", b"[]", b"[\n]\n"])
+def test_a_file_without_a_record_is_called_empty(content: bytes):
+    with pytest.raises(FormatError, match=r"file\.json is empty\."):
+        detect(io.BytesIO(content), "file.json")
