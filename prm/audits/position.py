@@ -65,7 +65,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
                 reference=0.5,
                 series=[
                     Series("scores", [name for name, _ in known], [ranking.scores for _, ranking in known]),
-                    Series("length only", [name for name, _ in known], [ranking.length_only for _, ranking in known]),
+                    Series("length alone", [name for name, _ in known], [ranking.length_only for _, ranking in known]),
                 ],
             ),
             Chart(

@@ -54,8 +54,8 @@ def auroc_chart(title: str, rankings: Mapping[str, Ranking]) -> Chart:
         reference=0.5,
         series=[
             Series("scores", list(rankings), [one.scores for one in rankings.values()]),
-            Series("index only", list(rankings), [one.index_only for one in rankings.values()]),
-            Series("length only", list(rankings), [one.length_only for one in rankings.values()]),
+            Series("position alone", list(rankings), [one.index_only for one in rankings.values()]),
+            Series("length alone", list(rankings), [one.length_only for one in rankings.values()]),
         ],
     )
 

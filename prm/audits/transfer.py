@@ -67,7 +67,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
                 series=[
                     Series("never seen", list(comparisons), [one.scores for one, _, _ in comparisons.values()]),
                     Series("seen", list(comparisons), [one.scores for _, one, _ in comparisons.values()]),
-                    Series("length only", list(comparisons), [one.length_only for one, _, _ in comparisons.values()]),
+                    Series("length alone", list(comparisons), [one.length_only for one, _, _ in comparisons.values()]),
                 ],
             )
         ],

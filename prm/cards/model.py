@@ -14,7 +14,7 @@ from prm.cards.tables import evaluation_tables
 from prm.evaluation import Report, Slice
 from prm.evaluation.best_of_n import BestOfN
 from prm.evaluation.evaluation import Evaluation
-from prm.evaluation.metrics import format_metric
+from prm.evaluation.metrics import format_metric, short
 from prm.evaluation.prmbench import PRMBenchReport
 from prm.manifest import PEOPLE, Costs, Counts, EstimateCounts, GradedCounts, Manifest, Provenance
 from prm.messages import write_share
@@ -55,7 +55,7 @@ def _of_steps(report: Report) -> Iterator[str]:
         baseline = max(metric.value, 1 - metric.value)  # in the better direction
         if whole.step_auroc.low <= baseline:
             auroc = format_metric(whole.step_auroc)
-            yield f"Step AUROC {auroc} is not clearly above that of a step's {name} alone, {baseline:.3f}."
+            yield f"Step AUROC {auroc} is not clearly above that of a step's {name} alone, {short(baseline)}."
     if whole.n_unscored_steps:
         yield f"{whole.n_unscored_steps} steps of {whole.n_missed} solutions were not scored; each solution is a miss."
     if whole.raw_ece is not None and (whole.raw_ece.value or 0) < (whole.ece.value or 0):
