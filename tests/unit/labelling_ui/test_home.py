@@ -71,7 +71,7 @@ def test_a_form_that_is_sent_too_late_says_what_to_do(manager: User) -> None:
     client.force_login(manager)
     response = client.post("/projects/new/", {"name": "Algebra pilot"})
     assert response.status_code == 403
-    assert "Reload the page" in response.content.decode()
+    assert "Go back, reload the page" in response.content.decode()
 
 
 def test_what_is_not_yours_is_not_there(client: Client, manager: User) -> None:
