@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from prm.formats.parts import Content, call_text, step_text, text_of
-from prm.formats.reading import Unreadable, fits, whole
+from prm.formats.reading import Unreadable, convert_record, fits, whole
 from prm.formats.record import Completion, Record
 from prm.formats.registry import file_format
 from prm.formats.writing import Loss, without_extra
@@ -58,7 +58,7 @@ class _Run(msgspec.Struct):
     members=whole,
 )
 def atif(value: Any) -> Record:
-    run = msgspec.convert(value, _Run)
+    run = convert_record(value, _Run)
     if not run.schema_version.startswith("ATIF"):
         raise Unreadable("schema_version", Message("atif_version_unknown", version=run.schema_version))
     start = next((k for k, step in enumerate(run.steps) if step.source == "user"), None)

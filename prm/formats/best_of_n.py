@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import msgspec
 
 from prm.formats.identity import KEY_DIGITS, solution_key, text_hash
-from prm.formats.reading import other_fields
+from prm.formats.reading import convert_record, other_fields
 from prm.formats.record import MOST_EQUAL, Record, sampled, sampled_texts
 from prm.formats.registry import file_format
 from prm.formats.writing import always
@@ -45,7 +45,7 @@ _IDS = ("problem_id", "candidate_index")
     judged="best of n",
 )
 def best_of_n(value: Any) -> Record:
-    line = msgspec.convert(value, _Line)
+    line = convert_record(value, _Line)
     return Record(
         problem=line.problem,
         positions=sampled(line.steps),

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from prm.formats.labels import NONE, annotator_in, error_along, index_label
-from prm.formats.reading import other_fields
+from prm.formats.reading import convert_record, other_fields
 from prm.formats.record import Record, RecordAnnotation, as_imported, sampled
 from prm.formats.registry import file_format
 from prm.formats.writing import always
@@ -27,7 +27,7 @@ class _Line(msgspec.Struct):
 
 @file_format("big_bench_mistake", label="BIG-Bench-Mistake", keys=("input", "steps", "target", "mistake_index"))
 def big_bench_mistake(value: Any) -> Record:
-    line = msgspec.convert(value, _Line)
+    line = convert_record(value, _Line)
     error = NONE if line.mistake_index is None else line.mistake_index
     if line.mistake_index is not None and line.mistake_index < 0:
         error = len(line.steps)  # invalid: only null means no error

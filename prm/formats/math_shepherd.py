@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from prm.formats.labels import annotator_in, rated_along, rated_label
-from prm.formats.reading import Unreadable, other_fields
+from prm.formats.reading import Unreadable, convert_record, other_fields
 from prm.formats.record import Completion, Record, RecordAnnotation, as_imported, stored_line
 from prm.formats.registry import file_format
 from prm.formats.writing import Loss
@@ -32,7 +32,7 @@ class _Line(msgspec.Struct):
 
 @file_format("math_shepherd", label="Math-Shepherd", keys=("input", "label"))
 def math_shepherd(value: Any) -> Record:
-    line = msgspec.convert(value, _Line)
+    line = convert_record(value, _Line)
     problem, steps = split_tagged(line.input)
     marks = _marks([problem + steps[0], *steps[1:]], line.label)
     record = Record(

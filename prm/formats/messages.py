@@ -13,7 +13,7 @@ import msgspec
 
 from prm.formats.labels import annotator_in, index_in, label_to_write, rated_label, step_ratings
 from prm.formats.parts import Content, call_text, step_text, text_of
-from prm.formats.reading import Unreadable
+from prm.formats.reading import Unreadable, convert_record
 from prm.formats.record import Completion, Record, as_imported
 from prm.formats.registry import file_format
 from prm.formats.writing import Loss, without_extra
@@ -46,8 +46,8 @@ class _Line(msgspec.Struct):
 
 
 def record_of(value: Any) -> Record:
-    """The record of one line; raises msgspec.ValidationError or Unreadable naming the place."""
-    line = msgspec.convert(value, _Line)
+    """The record of one line; raises Unreadable naming the place."""
+    line = convert_record(value, _Line)
     start = start_of(line.messages)
     if start is None:
         raise Unreadable("messages", Message("no_user_message"))

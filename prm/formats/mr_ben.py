@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from prm.formats.labels import NONE, annotator_in, error_along, index_in, index_label
-from prm.formats.reading import Unreadable
+from prm.formats.reading import Unreadable, convert_record
 from prm.formats.record import Record, RecordAnnotation, as_imported, sampled, stored_line
 from prm.formats.registry import file_format
 from prm.formats.writing import Loss, always
@@ -51,7 +51,7 @@ def _members(document: Any) -> Iterator[Any]:
     members=_members,
 )
 def mr_ben(value: Any) -> Record:
-    line = msgspec.convert(value, _Line)
+    line = convert_record(value, _Line)
     solution = line.Model_Solution_Steps
     steps = solution if isinstance(solution, list) else _code_steps(solution)
     record = Record(

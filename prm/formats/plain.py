@@ -18,7 +18,7 @@ import msgspec
 
 from prm.formats import text_rows
 from prm.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, pieces_of, raw_records
-from prm.formats.reading import Numbered, Unreadable, original_records, other_fields, parsed_records
+from prm.formats.reading import Numbered, Unreadable, convert_record, original_records, other_fields, parsed_records
 from prm.formats.record import MOST_EQUAL, Completion, Provenance, Record
 from prm.formats.registry import file_format
 from prm.formats.writing import always
@@ -56,7 +56,7 @@ class Line(msgspec.Struct, omit_defaults=True):
 
 
 def _parse(value: Any) -> Record:
-    line = msgspec.convert(value, Line)
+    line = convert_record(value, Line)
     return record_of(line, other_fields(value, Line))
 
 

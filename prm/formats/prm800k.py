@@ -17,7 +17,7 @@ import msgspec
 
 from prm import vocabulary
 from prm.formats.path import first_error
-from prm.formats.reading import Unreadable
+from prm.formats.reading import Unreadable, convert_record
 from prm.formats.record import (
     Completion,
     Inclusion,
@@ -87,7 +87,7 @@ class _Line(msgspec.Struct):
 @file_format("prm800k", label="PRM800K", keys=("question", "label", "completions", "finish_reason"))
 def prm800k(value: Any) -> Record:
     """The record of a line; a label without a source kind is a person's, as in OpenAI's own files."""
-    line = msgspec.convert(value, _Line)
+    line = convert_record(value, _Line)
     added = _read_added(line)
     value = {key: part for key, part in value.items() if key not in _ADDED or (key in _VAGUE and key not in added)}
     question, label = line.question, line.label

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from prm.formats.labels import annotator_in, rated_along, rated_label
-from prm.formats.reading import Unreadable, other_fields
+from prm.formats.reading import Unreadable, convert_record, other_fields
 from prm.formats.record import Record, RecordAnnotation, as_imported, sampled
 from prm.formats.registry import file_format
 from prm.formats.writing import Loss, always
@@ -45,7 +45,7 @@ class _Line(msgspec.Struct):
     judged="prmbench",
 )
 def prmbench(value: Any) -> Record:
-    line = msgspec.convert(value, _Line)
+    line = convert_record(value, _Line)
     count = len(line.modified_process)
     for number in line.error_steps:
         if not 1 <= number <= count:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from prm.formats.labels import annotator_in, error_along, index_label
-from prm.formats.reading import other_fields
+from prm.formats.reading import convert_record, other_fields
 from prm.formats.record import Record, RecordAnnotation, as_imported, sampled
 from prm.formats.registry import file_format
 from prm.formats.writing import always
@@ -29,7 +29,7 @@ class _Line(msgspec.Struct):
 
 @file_format("processbench", label="ProcessBench", keys=("problem", "steps", "label"), array=True, split="holdout")
 def processbench(value: Any) -> Record:
-    line = msgspec.convert(value, _Line)
+    line = convert_record(value, _Line)
     label = index_label(
         line.label, len(line.steps), field="label", kind="consensus", name=annotator_in(value, "processbench")
     )

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
@@ -12,6 +12,7 @@ from prm.formats.record import Record, Rejection
 from prm.messages import Message
 
 Numbered = tuple[int, Record | Rejection]
+T = TypeVar("T")
 
 MAX_DEPTH = 100  # of nested lists and objects
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -148,6 +149,14 @@ def whole(document: Any) -> list[Any]:
 def other_fields(value: dict[str, Any], known: type[msgspec.Struct]) -> dict[str, Any]:
     """The items of an object that are not fields of a struct."""
     return {key: value[key] for key in value if key not in known.__struct_fields__}
+
+
+def convert_record(value: Any, kind: type[T]) -> T:
+    """The decoded value as a struct; raises Unreadable naming the field, and the names that it may have."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise Unreadable(*validation_fault(error, kind)) from None
 
 
 def fits(value: Any, kind: type[msgspec.Struct]) -> bool:

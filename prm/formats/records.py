@@ -6,9 +6,7 @@ out, because the importing project computes its own.
 
 from typing import Any
 
-import msgspec
-
-from prm.formats.reading import Unreadable
+from prm.formats.reading import Unreadable, convert_record
 from prm.formats.record import Record
 from prm.formats.registry import file_format
 from prm.formats.writing import always
@@ -18,7 +16,7 @@ from prm.vocabulary import SPLITS, NeutralPolicy
 
 @file_format("records", label=Message("export_records"), keys=("problem", "positions"))
 def records(value: Any) -> Record:
-    record = msgspec.convert(value, Record)
+    record = convert_record(value, Record)
     if record.split and record.split not in SPLITS:
         raise Unreadable("split", Message("word_not_known", word=record.split[:40], known=", ".join(SPLITS)))
     for number, annotation in enumerate(record.annotations):

@@ -13,7 +13,7 @@ import msgspec
 
 from prm.formats.labels import annotator_in, rated_along, rated_label
 from prm.formats.math_shepherd import is_unambiguous, numbered
-from prm.formats.reading import Unreadable, other_fields
+from prm.formats.reading import Unreadable, convert_record, other_fields
 from prm.formats.record import Completion, Record, RecordAnnotation, as_imported, stored_line
 from prm.formats.registry import file_format
 from prm.formats.writing import Loss
@@ -35,7 +35,7 @@ class _Line(msgspec.Struct):
 
 @file_format("rlhflow", label=Message("format_rlhflow"), keys=("conversations", "role", "content"))
 def rlhflow(value: Any) -> Record:
-    turns = msgspec.convert(value, _Line).conversations
+    turns = convert_record(value, _Line).conversations
     for number, turn in enumerate(turns):
         field = f"conversations[{number}]"
         if turn.role != ("user", "assistant")[number % 2]:

@@ -265,7 +265,7 @@ def _provenance(row: Row, columns: dict[MadeBy, str]) -> Provenance | None:
     try:
         return msgspec.convert(known, Provenance) if known else None
     except msgspec.ValidationError as error:
-        field, reason = validation_fault(error)
+        field, reason = validation_fault(error, Provenance)
         raise Unreadable(columns[cast(MadeBy, field)], reason) from None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from prm.formats.parts import Content, step_text, text_of
-from prm.formats.reading import Unreadable, fits, whole
+from prm.formats.reading import Unreadable, convert_record, fits, whole
 from prm.formats.record import Completion, Provenance, Record
 from prm.formats.registry import file_format
 from prm.formats.writing import Loss, without_extra
@@ -57,7 +57,7 @@ class _Run(msgspec.Struct):
     members=whole,
 )
 def swe_agent(value: Any) -> Record:
-    run = msgspec.convert(value, _Run)
+    run = convert_record(value, _Run)
     settings = _settings(run.replay_config)
     problem = _problem(run, settings)
     if not problem:

@@ -11,7 +11,7 @@ import msgspec
 
 from prm.formats.messages import ChatMessage, start_of, steps_of
 from prm.formats.parts import text_of
-from prm.formats.reading import Unreadable, fits
+from prm.formats.reading import Unreadable, convert_record, fits
 from prm.formats.record import Record
 from prm.formats.registry import file_format
 from prm.formats.writing import Loss, without_extra
@@ -28,7 +28,7 @@ class _Run(msgspec.Struct):
 
 @file_format("tau_bench", label=Message("format_tau_bench"), keys=("task_id", "traj", "role"))
 def tau_bench(value: Any) -> Record:
-    run = msgspec.convert(value, _Run)
+    run = convert_record(value, _Run)
     start = start_of(run.traj)
     if start is None:
         raise Unreadable("traj", Message("no_user_message"))

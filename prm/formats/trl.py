@@ -14,7 +14,7 @@ import msgspec
 from prm.exporters import exporter
 from prm.formats.labels import annotator_in, rated_label
 from prm.formats.path import Taken, agreed_rating, consensus_path
-from prm.formats.reading import Unreadable, other_fields
+from prm.formats.reading import Unreadable, convert_record, other_fields
 from prm.formats.record import Record, sampled
 from prm.formats.registry import file_format
 from prm.formats.writing import STEP_WISE, UNSTATED, Loss, always, encode_parquet
@@ -73,7 +73,7 @@ def _text(record: Record, step: Taken) -> str:
 
 @file_format("trl", label="TRL", keys=("prompt", "completions", "labels"))
 def trl(value: Any) -> Record:
-    line = msgspec.convert(value, _Line)
+    line = convert_record(value, _Line)
     if len(line.labels) != len(line.completions):
         raise Unreadable(
             "labels",

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from prm.formats.labels import annotator_in, index_in
-from prm.formats.reading import Unreadable, whole
+from prm.formats.reading import Unreadable, convert_record, whole
 from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation, as_imported
 from prm.formats.registry import file_format
 from prm.formats.writing import Loss, without_extra
@@ -39,7 +39,7 @@ class _Run(msgspec.Struct):
     "who_and_when", label=Message("format_who_and_when"), keys=("question", "history", "mistake_step"), members=whole
 )
 def who_and_when(value: Any) -> Record:
-    run = msgspec.convert(value, _Run)
+    run = convert_record(value, _Run)
     error = index_in(str(run.mistake_step))
     if error is None or error >= len(run.history):
         step = str(run.mistake_step)[:40]

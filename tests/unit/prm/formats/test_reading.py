@@ -61,6 +61,15 @@ def test_lines_keep_their_numbers_over_blank_lines_and_skipped_records():
     assert [line for line, _ in plain.read(Dribble(content), skip=2)] == [6]
 
 
+def test_a_reader_lists_the_names_that_a_field_may_have():
+    steps = b'[{"text": "a", "kind": "song"}]'
+    [(_, of_plain)] = plain.read(io.BytesIO(b'{"problem": "p", "steps": %s}' % steps))
+    [(_, of_messages)] = messages.read(io.BytesIO(b'{"messages": [{"role": "poet"}]}'))
+    assert of_plain.reason.startswith("Expected one of answer, edit, ")
+    assert of_messages.reason.startswith("Expected one of assistant, developer, ")
+    assert (of_plain.field, of_messages.field) == ("steps[0].kind", "messages[0].role")
+
+
 @pytest.mark.parametrize(
     ("content", "field", "reason"),
     [
@@ -71,7 +80,7 @@ def test_lines_keep_their_numbers_over_blank_lines_and_skipped_records():
         (b'{"problem": "p\\ud800", "steps": ["a"]}', "", "not valid JSON"),
         (b'{"problem": 3, "steps": ["a"]}', "problem", "Expected a text, got a whole number"),
         (b'{"problem": "p", "steps": ["a", null]}', "steps[1]", "Expected"),
-        (b'{"problem": "p", "steps": [{"text": "a", "kind": "song"}]}', "steps[0].kind", "Invalid enum value"),
+        (b'{"problem": "p", "steps": [{"text": "a", "kind": "song"}]}', "steps[0].kind", "got 'song'"),
         (b'{"problem": "p", "steps": "a"}', "steps", "Expected a list or null, got a text"),
         (b'{"problem": "p", "steps": ["a"], "solution": "a"}', "steps", "both"),
         (b'{"steps": ["a"]}', "problem", "missing required field `problem`"),
