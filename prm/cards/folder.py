@@ -1,6 +1,7 @@
 """Writes the card of a model folder from its files. No torch."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -33,11 +34,14 @@ def write_card(folder: Path) -> str:
     return card
 
 
-def add_evaluation(folder: Path, path: Path) -> None:
-    """Copy an evaluation from `path` into a model folder. Raises DataError if it is of other weights."""
-    _evaluations_of(read_manifest(folder), path)
-    (folder / EVALUATIONS_FOLDER).mkdir(exist_ok=True)
-    shutil.copy(path, folder / EVALUATIONS_FOLDER / path.name)
+def add_evaluations(folder: Path, paths: Sequence[Path]) -> None:
+    """Copy evaluations into a model folder. Raises DataError before copying if one is of other weights or unusable."""
+    manifest = read_manifest(folder)
+    for path in paths:
+        _evaluations_of(manifest, path)
+    for path in paths:
+        (folder / EVALUATIONS_FOLDER).mkdir(exist_ok=True)
+        shutil.copy(path, folder / EVALUATIONS_FOLDER / path.name)
 
 
 def read_about(folder: Path) -> About:

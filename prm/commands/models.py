@@ -81,10 +81,9 @@ def add(commands: Any) -> None:
 
 def write_card(options: argparse.Namespace) -> None:
     """Rewrite the card with new evaluations and people's notes."""
-    from prm.cards.folder import ABOUT_FILE, add_evaluation, read_about, write_card
+    from prm.cards.folder import ABOUT_FILE, add_evaluations, read_about, write_card
 
-    for path in options.evaluation:
-        add_evaluation(options.model, path)
+    add_evaluations(options.model, options.evaluation)
     words = {name: getattr(options, name) for name in WORDS if getattr(options, name) is not None}
     if words:
         about = msgspec.structs.replace(read_about(options.model), **words)

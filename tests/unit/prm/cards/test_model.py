@@ -172,10 +172,11 @@ def test_the_command_gathers_what_lies_in_the_folder(folder: Path, tmp_path_fact
     }  # fmt: skip
 
 
-def test_an_evaluation_of_other_weights_is_refused_and_not_kept(folder: Path, tmp_path_factory, capsys) -> None:
-    out = tmp_path_factory.mktemp("out") / "other.json"
-    write_json(out, [evaluation("o" * 64)])
-    assert main(["card", "--model", str(folder), "--evaluation", str(out)]) == 2
+def test_with_an_evaluation_of_other_weights_none_is_stored(folder: Path, tmp_path_factory, capsys) -> None:
+    own, other = (tmp_path_factory.mktemp("out") / f"{name}.json" for name in ("own", "other"))
+    write_json(own, [evaluation(file_sha256(folder / WEIGHTS_FILE))])
+    write_json(other, [evaluation("o" * 64)])
+    assert main(["card", "--model", str(folder), "--evaluation", str(own), str(other)]) == 2
     assert "is an evaluation of another model, 'm'" in capsys.readouterr().err
     assert not (folder / "evaluations").exists()
     assert model_card(manifest(), about=About(human_labels="Paid by the hour.")).count("Paid by the hour.") == 1
