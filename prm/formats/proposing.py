@@ -44,6 +44,7 @@ _TEXTS = ("solution", "response", "model_response", "model_output", "output", "c
 _NUMBERED = re.compile(r"(.*?)[ _-]?(\d{1,4})")
 _LABEL = re.compile(r"label|rating|first_error|mistake|(error|wrong)_(step|index|position)|step_values|annotation")
 _INDEX = re.compile(r"first_error|(error|wrong|mistake)_(step|index|position)")
+_PERHAPS_INDEX = re.compile(r"label|mistake")  # ProcessBench's `label`; a `final_label` rates the outcome
 _NO_ERROR = ("-1", "n/a", "none", "null", "nan")
 _ANNOTATOR = ("annotator", "annotator_id", "annotator_name", "labeler", "labeller", "labeler_id", "rater", "rater_id",
               "worker", "worker_id", "coder", "labelled_by", "labeled_by", "annotated_by")  # fmt: skip
@@ -190,6 +191,8 @@ def _index(table: _Table, column: str, steps: StepsMapping) -> LabelMapping | No
     that begins with right solutions.
     """
     named = bool(_INDEX.search(table.left[column]))
+    if not named and not _PERHAPS_INDEX.fullmatch(table.left[column]):
+        return None
     indices = [_index_of(cell_of(row, column)) for row in table.rows]
     if not any(isinstance(value, int) and (value >= 0 or named) for value in indices):
         return None

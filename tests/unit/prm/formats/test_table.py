@@ -266,6 +266,16 @@ def test_a_file_that_begins_with_right_solutions_has_labels_by_the_name_of_its_c
     assert detect(io.BytesIO(content), "rows.jsonl") == ("table" if labelled else "plain")
 
 
+@pytest.mark.parametrize(
+    ("name", "is_index"),
+    [("final_label", False), ("rating", False), ("label", True), ("mistake", True), ("wrong_step", True)],
+)
+def test_only_a_column_whose_name_means_an_index_is_proposed_as_the_first_error(name, is_index):
+    row = {"question": "p", "steps": ["a", "b"], name: 1}
+    labels = table.checked(None, table.sample(io.BytesIO(json.dumps(row).encode()))).labels
+    assert [label.columns for label in labels] == [[name]] * is_index
+
+
 def test_a_wrong_value_in_a_column_of_first_errors_is_rejected_and_the_other_labels_are_read():
     cells = [1, "x", -1]
     rows = [{"problem": f"p{n}", "steps": ["a", "b"], "first_error": cell} for n, cell in enumerate(cells)]
