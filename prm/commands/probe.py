@@ -101,6 +101,8 @@ def run_faithfulness(options: argparse.Namespace) -> None:
     policy = BackbonePolicy(load_backbone(options.policy), temperature=options.temperature)
     solutions = list(read_traces(options.data))
     trials = run_trials(policy, solutions, continuations=options.continuations, seed=options.seed, judge=scorer)
+    if not trials:
+        raise DataError(Message("nothing_to_falsify", path=options.data))
     report = summarise(
         trials,
         solutions,

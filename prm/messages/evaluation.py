@@ -12,6 +12,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "no_such_trace": "{path}: there is no trace {id!r}",
     "not_a_prmbench_category": "trace {id!r}: {domain!r} is not a category of PRMBench",
     "nothing_to_audit_against": "{data}: no solution has a known first error, so there is nothing to audit against",
+    "nothing_to_falsify": "{path}: no solution states an answer in its last step, such as “The answer is 12.”, after a step with a number. Use solutions with both.",
     "outcome_unknown": "trace {id!r} does not say whether its final answer is right",
     "output_folder_unwritable": "{path} cannot be written: {folder} is not a folder that you can write to",
     "output_is_input": "{path} is an input file: write the result to another file",

@@ -48,3 +48,14 @@ def test_faithfulness_samples_continuations_and_reads_the_verifier_beside_them(s
     assert report["n_solutions"] == 2
     assert report["overall"]["effect"]["value"] is not None
     assert (tmp_path / "f.png").stat().st_size > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", [["4 + 4 = 8", "So it is 8"], ["Add them", "The answer is 8."]])
+def test_faithfulness_of_solutions_without_an_answer_or_a_number_is_an_error(tmp_path, capsys, steps):
+    solutions = tmp_path / "lacking.jsonl"
+    solutions.write_text(json.dumps({"problem": "Reach 8", "steps": steps}) + "\n")
+    out = tmp_path / "f.json"
+    assert main(["probe", "faithfulness", "--policy", "tiny", "--data", str(solutions), "--json", str(out)]) == 2
+    assert "lacking.jsonl: no solution states an answer in its last step" in capsys.readouterr().err
+    assert not out.exists()
