@@ -81,7 +81,8 @@ class Tally:
 
         `merged` counts the labels beyond the first of their solution, which a format with one label merges with it.
 
-        `agreement` compares every two people who decided the first error of one solution, without machines.
+        `agreement` compares every two people who decided the first error of one solution, without machines and labels
+        without a name.
         `draws` has the labelled solutions of each lane of each generation. `reliability` by annotator exists if the
         consensus is weighted by it.
         """
@@ -118,7 +119,7 @@ class Tally:
         self._add_draws(record.annotations)
         if len(record.annotations) < 2:
             return
-        own = (a for a in record.annotations if a.source_kind == "human" and not a.adjudicates)
+        own = (a for a in record.annotations if _is_of_person(a) and not a.adjudicates)
         known = {_person(a): a.first_error for a in own if a.first_error is not None}
         for one, other in combinations(known.values(), 2):
             exact, near = agree(one, other, "first_error"), agree(one, other, "within_one")
@@ -135,7 +136,7 @@ class Tally:
 
     def _add_label(self, annotation: RecordAnnotation) -> None:
         self._annotations += 1
-        if annotation.source_kind == "human":
+        if _is_of_person(annotation):
             self._people.setdefault("human", set()).add(_person(annotation))
         if annotation.reliability is not None:
             self._reliability[_person(annotation)] = {
@@ -201,6 +202,11 @@ _WORDS = {
 def _outcome(record: Record) -> str:
     known = {True: "correct", False: "wrong", None: ""}[record.final_answer_correct]
     return f"{known} ({record.outcome_source or 'given'})" if known else "unknown"
+
+
+def _is_of_person(annotation: RecordAnnotation) -> bool:
+    """Whether somebody in particular gave the label: a label from a file can be without a name."""
+    return annotation.source_kind == "human" and annotation.annotator is not None
 
 
 def _person(annotation: RecordAnnotation) -> str:
