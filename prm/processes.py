@@ -1,10 +1,14 @@
-"""A process's share of the machine, its parent, and its rank among several.
+"""A process's share of the machine, its end, its parent, and its rank among several.
 
 torchrun and accelerate set the rank in the environment of each process that they start."""
 
 import ctypes
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 
 def use_half_the_cores() -> None:
@@ -19,6 +23,27 @@ def use_half_the_cores() -> None:
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     torch.set_num_threads(max(1, cores // 2))
+
+
+class _Terminated(BaseException):
+    """SIGTERM."""
+
+
+@contextmanager
+def cleaning_up() -> Iterator[None]:
+    """On SIGTERM, leave the block as Ctrl-C does, which deletes unfinished files, and then end by that signal."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)  # a second one ends the process at once
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    except _Terminated:
+        os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 PR_SET_PDEATHSIG = 1

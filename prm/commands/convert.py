@@ -16,6 +16,7 @@ from prm.formats.record import Record, RecordAnnotation
 from prm.formats.trace_files import open_traces
 from prm.formats.writing import About, Exporter, Loss
 from prm.messages import Message
+from prm.processes import cleaning_up
 from prm.traces import write_traces
 from prm.vocabulary import NEUTRAL_POLICIES, SPLITS, NeutralPolicy
 
@@ -46,6 +47,7 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
+@cleaning_up()
 def run(options: argparse.Namespace) -> None:
     check_output(options.out, options.data, options.mapping)
     file = open_traces(options.data, mapping_of(options))

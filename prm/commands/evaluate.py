@@ -22,6 +22,7 @@ from prm.commands.common import (
 from prm.errors import DataError
 from prm.files import write_json
 from prm.messages import Message
+from prm.processes import cleaning_up
 from prm.scores import TraceScore
 from prm.threshold import UNFITTED, Threshold
 from prm.traces import Trace
@@ -59,6 +60,7 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
+@cleaning_up()
 def run(options: argparse.Namespace) -> None:
     from prm.cards import evaluation_tables
     from prm.evaluation.evaluation import measure, threshold_from

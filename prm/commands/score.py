@@ -17,6 +17,7 @@ from prm.commands.common import (
     say,
 )
 from prm.formats.trace_files import read_traces
+from prm.processes import cleaning_up
 from prm.scores import AGGREGATES, Throughput, aggregated, write_scores
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
+@cleaning_up()
 def run(options: argparse.Namespace) -> None:
     check_output(options.out, options.data)
     scorer = _scorer(options)

@@ -1,5 +1,8 @@
 """What commands write: never over an input, never over a model, whole or not at all; strings do for paths and steps."""
 
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,6 +41,29 @@ def test_an_error_leaves_no_partial_file_and_the_old_one_as_it_was(tmp_path: Pat
     with pytest.raises(DataError):
         write_records(tmp_path / "out.jsonl", records())
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out.jsonl": "old\n"}
+
+
+TERMINATED = """
+import os, signal, sys
+from prm.__main__ import main
+from prm.commands import convert
+
+def write_traces(out, traces):
+    return write(out, (os.kill(os.getpid(), signal.SIGTERM) or one for one in traces))
+
+write, convert.write_traces = convert.write_traces, write_traces
+main(["convert", "--data", sys.argv[1], "--out", sys.argv[2]])
+"""
+
+
+def test_a_terminated_command_leaves_no_partial_file_and_ends_by_the_signal(traces: Path) -> None:
+    out = traces.parent / "out.jsonl"
+    out.write_text("old\n")
+    root = Path(__file__).parents[4]
+    ended = subprocess.run([sys.executable, "-c", TERMINATED, traces, out], cwd=root, capture_output=True)
+    assert (ended.returncode, ended.stderr) == (-signal.SIGTERM, b"")
+    assert out.read_text() == "old\n"
+    assert not list(traces.parent.glob("*.partial"))
 
 
 def test_adopting_never_replaces_a_folder_that_holds_something(tmp_path: Path) -> None:
