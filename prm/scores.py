@@ -107,9 +107,9 @@ class Throughput(msgspec.Struct):
 
     def __str__(self) -> str:
         return (
-            f"{self.solutions} solutions, {self.steps} steps scored ({self.windowed} in windows), {self.unscored} not "
-            f"scored; {self.steps_per_second:,.0f} steps/s, {self.tokens_per_second:,.0f} tokens/s, "
-            f"peak memory {self.peak_bytes / 2**20:,.0f} MiB"
+            f"{Message('n_solutions', n=self.solutions)}, {Message('n_steps', n=self.steps)} scored "
+            f"({self.windowed} in windows), {self.unscored} not scored; {self.steps_per_second:,.0f} steps/s, "
+            f"{self.tokens_per_second:,.0f} tokens/s, peak memory {self.peak_bytes / 2**20:,.0f} MiB"
         )
 
 

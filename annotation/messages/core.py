@@ -41,7 +41,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "machine_only_labels": "{name} is a machine annotator. It only labels.",
     "machine_retired": "The machine annotator {name} is retired, so it gets no token.",
     "manager_needed": "Only managers and staff can create projects. Ask one of them to create yours.",
-    "n_problems": ("{n} problem", "{n} problems"),
     "no_domain": "Choose at least one domain, or choose all.",
     "no_such_project": "There is no project '{slug}', or you are not a member of it.",
     "not_a_project_member": "You are not a member of {name}.",

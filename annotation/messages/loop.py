@@ -136,8 +136,8 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "reply_rates_neutral": "The reply uses the rating 0, which this project does not have.",
     "reply_rating_unknown": "The reply rates step {number} as “{value}”.",
     "reply_step_count_differs": (
-        "The reply has {n} rating for {steps} steps.",
-        "The reply has {n} ratings for {steps} steps.",
+        "The reply has {n} rating for {steps}.",
+        "The reply has {n} ratings for {steps}.",
     ),
     "reply_step_out_of_range": "The reply names step {index}, but the steps are numbered from 0 to {last}.",
     "reply_without_reason": "The reply gives no reason for the wrong step {number}.",

@@ -10,6 +10,7 @@ from prm.audits.ranking import rank_steps
 from prm.audits.subject import AUDITS, Subject
 from prm.evaluation.metrics import Metric, as_metric, format_metric
 from prm.evaluation.report import processbench
+from prm.messages import Message
 from prm.threshold import Threshold
 
 FORMAT_VERSION = 1
@@ -75,10 +76,10 @@ def audit_summary(report: AuditReport) -> str:
     lines = [
         f"## Audit on {report.data}",
         "",
-        f"{report.n_solutions} solutions of {report.n_problems} problems, {report.n_erroneous} with "
-        f"an error. Step AUROC {auroc}; position alone {by_index}, length alone {by_length}. ProcessBench F1 {f1} "
-        f"at threshold {report.threshold}. Brackets are 95 % intervals from {report.bootstrap} resamples of whole "
-        "problems.",
+        f"{Message('n_solutions', n=report.n_solutions)} of {Message('n_problems', n=report.n_problems)}, "
+        f"{report.n_erroneous} with an error. Step AUROC {auroc}; position alone {by_index}, "
+        f"length alone {by_length}. ProcessBench F1 {f1} at threshold {report.threshold}. "
+        f"Brackets are 95 % intervals from {report.bootstrap} resamples of whole problems.",
         "",
         "| audit | verdict | finding |",
         "|---|---|---|",

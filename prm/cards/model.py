@@ -17,7 +17,7 @@ from prm.evaluation.evaluation import Evaluation
 from prm.evaluation.metrics import format_metric, short
 from prm.evaluation.prmbench import PRMBenchReport
 from prm.manifest import PEOPLE, Costs, Counts, EstimateCounts, GradedCounts, Manifest, Provenance
-from prm.messages import write_share
+from prm.messages import Message, write_share
 from prm.trust import Trust
 from prm.vocabulary import MACHINES
 
@@ -48,7 +48,7 @@ def _of_steps(report: Report) -> Iterator[str]:
             name = min(known, key=lambda one: _f1(known[one]) or 0.0)
             worst = known[name]
             f1, n = format_metric(worst.processbench_f1), worst.n_solutions
-            yield f"By {kind} the lowest ProcessBench F1 is {f1}: {name or 'not named'}, {n} solutions."
+            yield f"By {kind} the lowest ProcessBench F1 is {f1}: {name or 'not named'}, {Message('n_solutions', n=n)}."
     for name, metric in {"position": whole.index_auroc, "length": whole.length_auroc}.items():
         if metric.value is None or whole.step_auroc.low is None:
             continue
@@ -57,7 +57,9 @@ def _of_steps(report: Report) -> Iterator[str]:
             auroc = format_metric(whole.step_auroc)
             yield f"Step AUROC {auroc} is not clearly above that of a step's {name} alone, {short(baseline)}."
     if whole.n_unscored_steps:
-        yield f"{whole.n_unscored_steps} steps of {whole.n_missed} solutions were not scored; each solution is a miss."
+        steps = Message("n_steps", n=whole.n_unscored_steps)
+        solutions = Message("n_solutions", n=whole.n_missed)
+        yield f"Without a score: {steps} of {solutions}. Each such solution is a miss."
     if whole.raw_ece is not None and (whole.raw_ece.value or 0) < (whole.ece.value or 0):
         before, after = format_metric(whole.raw_ece), format_metric(whole.ece)
         yield f"Temperature made calibration worse here: ECE {before} before, {after} after."
@@ -157,7 +159,7 @@ def _model(manifest: Manifest) -> list[str]:
         *([f"- Graded answers: {_graded(manifest.graded, config.graded_weight)}."] if manifest.graded else []),
         *_estimated(manifest.estimated, config.estimate_weight),
         f"- Temperature {manifest.temperature:.3f} and first-error threshold {manifest.threshold} were fitted on "
-        f"{FITTED_ON[manifest.fitted_on]} ({counts.held_solutions} solutions).",
+        f"{FITTED_ON[manifest.fitted_on]} ({Message('n_solutions', n=counts.held_solutions)}).",
         *_trust(manifest.trust),
         *([f"- Training cost: {_costs(manifest.costs)}."] if manifest.costs else []),
         *(f"- During training: {note}." for note in manifest.notes),
@@ -240,8 +242,8 @@ def _data(counts: Counts, provenance: Provenance | None, words: About) -> list[s
     errors = f", {counts.bad:.0f} of them errors ({write_share(counts.bad / counts.steps)})" if counts.steps else ""
     beside = f" and {counts.alternatives} alternatives beside their paths" if counts.alternatives else ""
     lines = [
-        f"- Trained on {counts.solutions} solutions of {counts.problems} problems{beside}: {counts.steps} labelled "
-        f"steps{errors}; steps without a label are not used.",
+        f"- Trained on {Message('n_solutions', n=counts.solutions)} of {Message('n_problems', n=counts.problems)}"
+        f"{beside}; labelled: {Message('n_steps', n=counts.steps)}{errors}; steps without a label are not used.",
         f"- Policy models that generated the solutions: {_listed(provenance.generators if provenance else {})}.",
         f"- Domains: {_listed(provenance.domains if provenance else {})}.",
     ]
@@ -253,7 +255,8 @@ def _data(counts: Counts, provenance: Provenance | None, words: About) -> list[s
         lines.append(f"- Errors by position in the solution, from 1: {', '.join(shares)}.")
     if counts.left_out:
         lines.append(
-            f"- {counts.left_out} solutions were excluded because their problems are in the calibration split."
+            f"- Excluded, because their problems are in the calibration split: "
+            f"{Message('n_solutions', n=counts.left_out)}."
         )
     tools = f" {provenance.with_tools} of {provenance.solutions} solutions have tool steps." if provenance else ""
     return [*lines, f"- Tool scaffold: {words.tool_scaffold or UNKNOWN}.{tools}"]
@@ -264,7 +267,10 @@ def _labels(manifest: Manifest, provenance: Provenance | None, words: About) -> 
         return [f"- Human labels: {words.human_labels or UNKNOWN}.", f"- Automated judges: {UNKNOWN}."]
     kinds = provenance.label_sources
     by_people = sum(kinds.get(kind, 0) for kind in PEOPLE)
-    human = f"{by_people} solutions, by {provenance.people} people known by pseudonym" if by_people else "none recorded"
+    human = "none recorded"
+    if by_people:
+        solutions, people = Message("n_solutions", n=by_people), Message("n_people", n=provenance.people)
+        human = f"{solutions}, by {people} known by pseudonym"
     if provenance.pairs:
         share = provenance.agreeing_pairs / provenance.pairs
         human += (
@@ -280,7 +286,7 @@ def _labels(manifest: Manifest, provenance: Provenance | None, words: About) -> 
     if others:
         lines.append(f"- Other sources: {_listed(others)}.")
     if kinds.get(""):
-        lines.append(f"- The source of the labels of {kinds['']} solutions is {UNKNOWN}.")
+        lines.append(f"- The source of the labels of {Message('n_solutions', n=kinds[''])} is {UNKNOWN}.")
     return [*lines, f"- Data sha256 {manifest.data_sha256[:12]}."]
 
 

@@ -8,6 +8,7 @@ from prm.evaluation.evaluation import Evaluation
 from prm.evaluation.metrics import format_metric, short
 from prm.evaluation.prmbench import DIMENSIONS, Category, PRMBenchReport
 from prm.formats.prmbench import CORRECT
+from prm.messages import Message
 
 STEP_COLUMNS = ("step AUROC", "position alone", "length alone", "step AUPRC", "ECE", "Brier")
 COLUMNS = ("", "solutions", "ProcessBench F1", "first error", *STEP_COLUMNS)
@@ -105,8 +106,8 @@ def best_of_n_table(report: BestOfN) -> str:
         (f"{largest}, first of ties", "", "", "", *(short(first[name]) if name in first else "" for name in names))
     )
     note = (
-        f"{report.n_candidates} candidates of {report.n_problems} problems, {report.n_unscored} not scored in full, "
-        f"{report.n_without_answer} without an answer."
+        f"{report.n_candidates} candidates of {Message('n_problems', n=report.n_problems)}, "
+        f"{report.n_unscored} not scored in full, {report.n_without_answer} without an answer."
     )
     return markdown_table(("N", "random", "majority", "oracle", *names), rows) + "\n\n" + note
 

@@ -93,7 +93,7 @@ def _subject(
     def score(some: Sequence[Trace]) -> list[TraceScore]:
         return list(scorer.score(some))
 
-    say(f"scoring {len(traces)} solutions")
+    say(f"scoring {Message('n_solutions', n=len(traces))}")
     return Subject(
         traces=traces,
         scores=score(traces),

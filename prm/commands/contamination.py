@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from prm.commands.common import check_output, input_file, say
 from prm.files import write_json
 from prm.formats.trace_files import read_traces
-from prm.messages import write_share
+from prm.messages import Message, write_share
 
 if TYPE_CHECKING:
     from prm.contamination import ContaminationReport, Item, Overlap
@@ -58,7 +58,9 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _say_overlap(report: "ContaminationReport") -> None:
-    say(f"against {report.benchmark} ({report.benchmark_problems} problems, {report.benchmark_solutions} solutions):")
+    problems = Message("n_problems", n=report.benchmark_problems)
+    solutions = Message("n_solutions", n=report.benchmark_solutions)
+    say(f"against {report.benchmark} ({problems}, {solutions}):")
     for name, counts in (("problems", report.problems), ("solutions", report.solutions)):
         say(f"  {name}: {_counted(counts, report)}")
     for hit in report.hits[:SHOWN]:

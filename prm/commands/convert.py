@@ -52,7 +52,8 @@ def run(options: argparse.Namespace) -> None:
     check_output(options.out, options.data, options.mapping)
     file = open_traces(options.data, mapping_of(options))
     if options.to == TRACES:
-        say(f"{write_traces(options.out, (trace for _, trace in file.read()))} solutions in {options.out}")
+        count = write_traces(options.out, (trace for _, trace in file.read()))
+        say(f"{Message('n_solutions', n=count)} in {options.out}")
         return
     conversion = Conversion(EXPORTERS.get(options.to), options.neutral, options.splits)
     with replacing(options.out) as out:
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace) -> None:
             raise DataError(
                 Message("nothing_to_convert", path=options.data, format=options.to, reasons=reasons or "none")
             )
-    say(f"{conversion.solutions} solutions in {options.out}")
+    say(f"{Message('n_solutions', n=conversion.solutions)} in {options.out}")
     for loss, count in conversion.losses.items():
         say(f"{count} {loss}")
     if len(conversion.kinds) > 1:

@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> None:
             pass
     agreed = agreement(shares, scores)
     known = "" if agreed is None else f"; the neighbours' labels correlate with the scores at {agreed:.3f}"
-    say(f"{len(scores)} steps explained by {len(neighbours.places)} labelled ones{known}")
+    say(f"{Message('n_steps', n=len(scores))} explained by {len(neighbours.places)} labelled ones{known}")
 
 
 def _neighbours(scorer: "Scorer", model: Path, training: Path | None) -> "Neighbours":

@@ -149,5 +149,5 @@ def calibrate_model(options: argparse.Namespace) -> None:
     before, kind = read_manifest(options.model).threshold, manifest.fitted_on
     say(
         f"{options.out}: threshold {manifest.threshold}, before {before}, "
-        f"fitted on {kind} of {manifest.counts.held_solutions} solutions"
+        f"fitted on {kind} of {Message('n_solutions', n=manifest.counts.held_solutions)}"
     )

@@ -70,7 +70,7 @@ def _picture(text: str) -> Path:
 def run_sample(options: argparse.Namespace) -> None:
     check_output(options.out)
     count = write_traces(options.out, _sampled(options, options.domains.split(",")))
-    say(f"{count} solutions of {options.problems} problems")
+    say(f"{Message('n_solutions', n=count)} of {Message('n_problems', n=options.problems)}")
 
 
 def run_best_of_n(options: argparse.Namespace) -> None:

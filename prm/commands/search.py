@@ -197,7 +197,7 @@ def _summary(solved: list["Solved"]) -> Iterator[str]:
         shares = draws_of(len(graded), BOOTSTRAP, 0) @ np.array(graded, dtype=np.float32) / len(graded)
         right = as_metric(shares)
         value, low, high = (write_share(one, 1) for one in (right.value, right.low, right.high))
-        yield f"{value} correct (95 %: {low} to {high}) of {len(graded)} problems"
+        yield f"{value} correct (95 %: {low} to {high}) of {Message('n_problems', n=len(graded))}"
     costs = [one.result.cost for one in solved]
     per = len(solved)
     tokens = sum(cost.completion_tokens for cost in costs) / per

@@ -18,6 +18,7 @@ import yaml
 
 from prm.formats.raw import EXCERPT
 from prm.formats.step_names import MEANINGS, Answers, StepNames, pattern_of, propose_controls, propose_fields
+from prm.messages import Message
 
 LARGEST_CONFIG = 2**20
 REWARD_WORDS = {"1": "good", "0": "neutral", "-1": "bad"}
@@ -202,9 +203,8 @@ def _read_rewards(scheme: Mapping[str, Any], value: Any, count: int, answers: An
         answers.left.append(f"{scheme['name']}: its steps cannot be read")
         return
     if len(steps) != count:
-        answers.left.append(
-            f"{scheme['name']}: it has {len(steps)} steps where the task has {count}; say how it is split"
-        )
+        has = Message("n_steps", n=len(steps))
+        answers.left.append(f"{scheme['name']}: it has {has} where the task has {count}; say how it is split")
         return
     by_step = blob.get("mode", scheme.get("mode")) == "per_step"
     neutral = by_step and scheme.get("allow_neutral")

@@ -2,6 +2,7 @@
 
 from prm.cards import markdown_table
 from prm.evaluation.metrics import Metric, format_metric
+from prm.messages import Message
 from prm.probes.cost import Cost
 from prm.probes.faithfulness import Report as Faithfulness
 from prm.probes.neighbours import Explanation, StepView
@@ -28,7 +29,7 @@ def overoptimisation_table(report: Overoptimisation) -> str:
             for rule, curve in report.curves.items()
         ),
     )
-    pools = f"{report.n_candidates} solutions of {report.n_problems} problems"
+    pools = f"{Message('n_solutions', n=report.n_candidates)} of {Message('n_problems', n=report.n_problems)}"
     return "\n".join([curves, "", f"random: {format_metric(report.random)}; {pools}", "", ends])
 
 
@@ -50,8 +51,8 @@ def faithfulness_table(report: Faithfulness) -> str:
     )
     return "\n".join(
         [
-            f"{report.n_solutions} solutions with an answer, {report.continuations} continuations of each falsified "
-            f"step and of each control; {report.n_plain} steps without a number were skipped",
+            f"{Message('n_solutions', n=report.n_solutions)} with an answer, {report.continuations} continuations "
+            f"of each falsified step and of each control; {report.n_plain} steps without a number were skipped",
             "",
             markdown_table(
                 ["", "steps", *(name.replace("_", " ") for name in columns)],
@@ -82,7 +83,7 @@ def cost_table(report: Cost) -> str:
         ([str(one.n), *map(format_metric, (one.process, one.outcome, one.gain))] for one in report.choices),
     )
     mean = report.n_steps / report.n_solutions
-    heading = f"{report.n_solutions} solutions of {mean:.1f} steps on {report.device}"
+    heading = f"{Message('n_solutions', n=report.n_solutions)} of {mean:.1f} steps on {report.device}"
     return "\n".join([heading, "", ways, "", training, *(["", choices] if report.choices else [])])
 
 

@@ -90,7 +90,11 @@ def _verdict_at(value: Any, steps: int) -> Verdict:
 def _ratings(values: Any, steps: int) -> list[int]:
     if not isinstance(values, list) or len(values) != steps:
         raise Unreadable(
-            Message("reply_step_count_differs", n=len(values) if isinstance(values, list) else 0, steps=steps)
+            Message(
+                "reply_step_count_differs",
+                n=len(values) if isinstance(values, list) else 0,
+                steps=Message("n_steps", n=steps),
+            )
         )
     return [_rating(value, number) for number, value in enumerate(values)]
 
@@ -107,7 +111,7 @@ def _critique(entries: Any, steps: int) -> Verdict:
         raise Unreadable(Message("reply_without_verdict"))
     numbers = [_number(entry.get("step")) for entry in entries]
     if numbers != [*range(steps)]:
-        raise Unreadable(Message("reply_step_count_differs", n=len(entries), steps=steps))
+        raise Unreadable(Message("reply_step_count_differs", n=len(entries), steps=Message("n_steps", n=steps)))
     ratings = [_rating(entry.get("rating"), number) for number, entry in enumerate(entries)]
     reasons = {number: str(entry.get("reason") or "").strip() for number, entry in enumerate(entries)}
     for number, rating in enumerate(ratings):

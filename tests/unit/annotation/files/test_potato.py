@@ -67,7 +67,7 @@ def test_what_stays_behind_has_its_line(said, copied):
     state.write_text(json.dumps(value))
     told = said(copied)
     for line in (
-        "step_rewards: it has 1 steps where the task has 3",
+        "step_rewards: it has 1 step where the task has 3",
         "task sol-4: rejected",
         "solutions.jsonl, line 5: rejected, 0 annotations\n  not moved: not valid JSON",
         "task sol-9: rejected, 0 annotations\n  not moved: is labelled by 1, but is in none of the data files",

@@ -76,7 +76,7 @@ def test_the_makers_are_told_apart() -> None:
         "Human labels: 9 solutions, by 3 people known by pseudonym; "
         "75\xa0% of 4 pairs of labels of one solution name the same first error.",
         "Automated judges, Monte Carlo estimates and heuristics: model_judge: judge-7b (2).",
-        "The source of the labels of 1 solutions is not recorded.",
+        "The source of the labels of 1 solution is not recorded.",
         "No evaluation is recorded.",
         "Unknown: the model was not evaluated.",
         "3 steps of the training data were beyond the context",
@@ -92,7 +92,7 @@ def test_what_the_data_do_not_say_is_not_recorded() -> None:
         assert "heuristics: not recorded." in card or "Automated judges: not recorded." in card
     people_only = Provenance(2, {"": 2}, {"": 2}, {"human": 2}, people=1)
     card = model_card(manifest(people_only))
-    assert "by 1 people known by pseudonym; their agreement is not recorded." in card
+    assert "by 1 person known by pseudonym; their agreement is not recorded." in card
     assert "heuristics: none recorded." in card
 
 
@@ -107,7 +107,7 @@ def test_what_was_tested_stands_with_file_date_and_weakness() -> None:
     assert "`m` on ProcessBench: gsm8k.json (sha256 ffffffffffff)" in card
     assert "That was fitted on: math.json." in card
     assert "## Audit\n\nfail: length" in card
-    assert "- ProcessBench: 1 steps of 1 solutions were not scored; each solution is a miss." in card
+    assert "- ProcessBench: Without a score: 1 step of 1 solution. Each such solution is a miss." in card
     assert "- Audit: Length: it leans on it." in card
     assert "not audited" not in card
 

@@ -79,7 +79,7 @@ def test_labels_that_a_format_cannot_express_are_counted(
     data.write_text(json.dumps({"labeler": "l", "question": {"problem": "p"}, "label": label}))
     assert main(["convert", "--to", "csv", *arguments]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        f"1 solutions in {out}",
+        f"1 solution in {out}",
         "1 ratings of alternatives left out",
         "1 steps that annotators wrote, not marked as theirs",
     ]

@@ -105,7 +105,7 @@ def test_published_scores_of_a_pool_are_ranked_model_by_model(tmp_path: Path, ca
 def test_refusals_are_one_line(files, tmp_path: Path, capsys) -> None:
     traces, scores = files
     assert evaluate("--scores", traces, "--data", traces) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    assert capsys.readouterr().err == f"{traces} has no scores: its format is traces\n"
     assert evaluate("--scores", scores, "--data", tmp_path / "none") == 2
     assert capsys.readouterr().err.endswith("none: no such file\n")
     with pytest.raises(SystemExit):

@@ -108,5 +108,5 @@ def test_the_command_scores_blocks_in_windows_and_says_how_fast(
     assert len(whole.blocks) == 4
     assert whole.solution == min(whole.blocks) == min(whole.mean)
     said = capsys.readouterr().out.splitlines()
-    assert f"1 solutions, {200 - cut.unscored} steps scored (0 in windows), {cut.unscored} not scored" in said[0]
+    assert f"1 solution, {200 - cut.unscored} steps scored (0 in windows), {cut.unscored} not scored" in said[0]
     assert "steps/s" in said[1]

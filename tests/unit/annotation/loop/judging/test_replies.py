@@ -88,7 +88,7 @@ def test_a_critic_gives_a_reason_for_each_error():
     ("reply", "fault"),
     [
         ('{"steps": [{"step": 0, "rating": -1, "reason": " "}]}', "no reason for the wrong step 0"),
-        ('{"steps": [{"step": 1, "rating": 1}]}', "1 rating for 1 steps"),
+        ('{"steps": [{"step": 1, "rating": 1}]}', "1 rating for 1 step."),
         ('{"steps": [1]}', "no verdict"),
     ],
 )
