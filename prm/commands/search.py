@@ -23,7 +23,7 @@ from prm.commands.common import (
 )
 from prm.errors import DataError
 from prm.evaluation.metrics import as_metric, draws_of
-from prm.files import read_records
+from prm.formats.trace_files import read_rows
 from prm.messages import Message, write_share
 from prm.scores import AGGREGATES
 from prm.splitting import RULES, Splitting
@@ -84,7 +84,10 @@ def add(commands: Any) -> None:
     parser.add_argument("--tries", type=at_least(1), default=4, help="revise: continuations sampled per revision")
     parser.add_argument("--critique", action="store_true", help="revise: show the policy which step is wrong")
     parser.add_argument(
-        "--problems", type=input_file, required=True, help="JSONL with `problem` and optionally `reference_answer`"
+        "--problems",
+        type=input_file,
+        required=True,
+        help="JSONL, JSON, CSV or Parquet with `problem` and optionally `reference_answer`",
     )
     parser.add_argument(
         "--out",
@@ -114,7 +117,9 @@ def _problems(path: Path) -> list["Problem"]:
     """The distinct problems of the file, in order."""
     from prm.search.ledger import Problem
 
-    problems = {one.problem: one for one in reversed(list(read_records(path, Problem)))}
+    problems = {one.problem: one for one in reversed(list(read_rows(path, Problem)))}
+    if not problems:
+        raise DataError(Message("file_without_records", path=path))
     return list(reversed(problems.values()))
 
 
@@ -184,7 +189,7 @@ def _solve(search: Searching, grader: Grader, settings: str, number: int, proble
 
     result = search(problem.problem, number)
     correct = None
-    if problem.reference_answer is not None:
+    if problem.reference_answer:  # an empty cell of CSV is none
         correct = grader.agrees(result.steps[-1].text if result.steps else "", problem.reference_answer)
     return Solved(name_of(number, problem), problem.problem, result, correct, settings)
 

@@ -16,11 +16,11 @@ from prm.faults import UNDECODABLE, sentence_of
 from prm.formats import plain
 from prm.formats.detection import detect, format_with
 from prm.formats.mapping import Mapping
-from prm.formats.raw import CHUNK, raw_records
+from prm.formats.raw import CHUNK, Raw, raw_records
 from prm.formats.record import Record, Rejection
 from prm.formats.record_traces import record_of
 from prm.formats.registry import FORMATS, TABLE, Format, Judged
-from prm.formats.table import reader_of
+from prm.formats.table import raw_rows, reader_of
 from prm.messages import Message
 from prm.scores import TraceScore
 from prm.splitting import Splitting
@@ -212,9 +212,9 @@ def _is_trace(fields: dict[str, msgspec.Raw]) -> bool:
     return True
 
 
-def _raw(path: Path) -> Iterator[tuple[str, bytes]]:
+def _raw(path: Path, split: Callable[[BinaryIO, bytes], Iterable[Raw]] = raw_records) -> Iterator[tuple[str, bytes]]:
     with open_file(path) as stream:
-        for line, raw in raw_records(stream, stream.read(CHUNK)):
+        for line, raw in split(stream, stream.read(CHUNK)):
             if isinstance(raw, Rejection):
                 raise _refusal(path, raw)
             yield f"{path}, line {line}", raw
@@ -229,9 +229,16 @@ def _placed(place: str, raw: bytes = b"", kind: type[Any] | None = None) -> Iter
         raise DataError(Message("place_error", where=place, error=sentence_of(error, raw, kind))) from error
 
 
-def _decoded(path: Path, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
+def read_rows(path: Path, kind: type[Kind]) -> Iterator[Kind]:
+    """Stream the rows of JSON Lines, a JSON array, CSV or Parquet; raises DataError naming file, line and field."""
+    return (row for _, row in _decoded(path, kind, partial(raw_rows, mapping=Mapping(), skip=0)))
+
+
+def _decoded(
+    path: Path, kind: type[Kind], split: Callable[[BinaryIO, bytes], Iterable[Raw]] = raw_records
+) -> Iterator[tuple[str, Kind]]:
     decoder = msgspec.json.Decoder(kind)
-    for place, raw in _raw(path):
+    for place, raw in _raw(path, split):
         with _placed(place, raw, kind):
             record = decoder.decode(raw)
         yield place, record

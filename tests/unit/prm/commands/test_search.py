@@ -35,9 +35,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return problems
 
 
-def run(folder: Path, problems: list[str], *more: str) -> int:
+def run(folder: Path, problems: list[str], *more: str, content: str = "") -> int:
     lines = [json.dumps({"problem": one, "id": f"id of {one}"}) for one in problems]
-    (folder / "problems.jsonl").write_text("\n".join(lines))
+    (folder / "problems.jsonl").write_text(content or "\n".join(lines))
     arguments = [
         "search",
         "best-of-n",
@@ -67,6 +67,21 @@ def test_options_that_no_policy_can_follow_are_invalid_input(tmp_path, capsys, m
     assert run(tmp_path, ["p"], *more) == 2
     assert fault in capsys.readouterr().err
     assert not (tmp_path / "solved.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "content", ['[{"problem": "p"}, {"problem": "q"}]', "id,problem,reference_answer\n1,p,\n2,q,\n"]
+)
+def test_problems_may_be_an_array_or_csv(tmp_path, asked, content: str) -> None:
+    assert run(tmp_path, [], content=content) == 0
+    assert sorted(asked) == ["p", "q"]
+    lines = (tmp_path / "solved.jsonl").read_text().splitlines()
+    assert [json.loads(line)["correct"] for line in lines] == [None, None]
+
+
+def test_a_file_without_problems_is_refused(tmp_path, asked, capsys) -> None:
+    assert run(tmp_path, [], content="problem\n") == 2
+    assert "problems.jsonl: no records" in capsys.readouterr().err
 
 
 def test_one_problem_that_fails_loses_none_of_the_others(tmp_path, asked, capsys, monkeypatch) -> None:
