@@ -3,7 +3,8 @@
 Three patterns predict a person's next first error from the ones before: always none, the same step as last time, and
 taking turns between two answers. A person who reads agrees with such a prediction about as often as other people do.
 One who does not read agrees nearly always. A careful person may do so at ODDS times the usual odds. Predictions that
-the reference confirms say nothing and are left out.
+the reference confirms say nothing and are left out. So are labels with the same time: they were imported from a file
+without times, and the order of such a file is not the order in which the person worked.
 """
 
 from collections import Counter, defaultdict
@@ -82,8 +83,10 @@ def _signs(
 ) -> dict[str, dict[Pattern, list[_Sign]]]:
     everybody = _Answers(labels, references)
     signs = {}
-    for who, answers in of_people(labels).items():
-        rate_of = cache(everybody.without(_Answers(answers, references)).rate)
+    for who, own in of_people(labels).items():
+        at_once = Counter(label.at for label in own)
+        answers = [label for label in own if at_once[label.at] == 1]
+        rate_of = cache(everybody.without(_Answers(own, references)).rate)
         signs[who] = {pattern: list(_signs_of(answers, pattern, references, rate_of)) for pattern in PATTERNS}
     return signs
 

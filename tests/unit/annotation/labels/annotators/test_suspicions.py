@@ -1,5 +1,6 @@
 """Which checks name whom: patterns, copies, and speed beside accuracy."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from math import log
@@ -62,6 +63,13 @@ class TestPatterns:
         lenient = [-1 if rng.random() < 0.4 else reading(rng, truth) for truth in truths(rng, 200)]
         labels = [*crowd(rng, numbers), *answers("lenient", lenient, numbers=numbers)]
         labels += answers("lucky", [3, *[-1] * 12, 2, *[-1] * 10, 0], numbers=numbers)
+        assert find_patterns(labels, {}, threshold=THRESHOLD) == {}
+
+    def test_the_order_of_a_file_without_times_is_no_pattern(self):
+        """Such a file is often sorted by problem, so that equal answers follow each other."""
+        numbers = count()
+        labels = crowd(np.random.default_rng(0), numbers)
+        labels += [replace(label, at=START) for label in answers("file", [-1] * 60, numbers=numbers)]
         assert find_patterns(labels, {}, threshold=THRESHOLD) == {}
 
     def test_what_the_reference_confirms_is_no_pattern(self):
