@@ -142,7 +142,9 @@ def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Make solutions gold by labels that they already have."""
     form = MarkManyForm(request.POST)
     if not form.is_valid():
-        messages.error(request, gettext("Enter a number and choose at least one kind of label."))
+        for name, faults in form.errors.items():
+            for fault in faults:
+                messages.error(request, f"{form.fields[name].label}: {fault}")
         return redirect("gold", member.project.slug)
     data = form.cleaned_data
     narrowed = {"solution__problem__domain": data["domain"], "solution__split": data["split"]}

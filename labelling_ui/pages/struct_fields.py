@@ -1,9 +1,11 @@
 """Form fields of a struct: their types, bounds and defaults are the struct's, their words the form's."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 from django import forms
+from django.core.validators import MaxValueValidator, MinValueValidator
 from msgspec import inspect
 
 
@@ -25,6 +27,21 @@ def struct_field(kind: type[msgspec.Struct], name: str, **words: Any) -> forms.F
         case inspect.StrType(max_length=longest) if "choices" not in named:
             return forms.CharField(**{"max_length": longest} | named)
     return forms.ChoiceField(**named)
+
+
+def limit_number(field: forms.IntegerField, kind: type[msgspec.Struct], place: Sequence[str]) -> None:
+    """Give a form field the bounds of the number at a path in `kind`, such as ["mix", "control"]."""
+    declared = inspect.type_info(kind)
+    for name in place:
+        [declared] = [_type_alone(one.type) for one in declared.fields if one.name == name]  # type: ignore[attr-defined]
+    least, most = declared.ge, declared.le  # type: ignore[attr-defined]
+    if least is not None:
+        field.min_value = least
+        field.validators.append(MinValueValidator(least))
+    if most is not None:
+        field.max_value = most
+        field.validators.append(MaxValueValidator(most))
+    field.widget.attrs.update(field.widget_attrs(field.widget))
 
 
 def _type_alone(declared: inspect.Type) -> inspect.Type:

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from annotation.models import Project
+from annotation.models import Project, ProjectPolicy
+from labelling_ui.pages.struct_fields import limit_number
 
 
 class Part(forms.Form):
@@ -37,6 +38,12 @@ class PolicyPart(Part):
 
     section: ClassVar[str] = ""
     places: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        for name, field in self.fields.items():
+            if isinstance(field, forms.IntegerField):  # FloatField is one too
+                limit_number(field, ProjectPolicy, self.place_of(name))
 
     @classmethod
     def place_of(cls, field: str) -> list[str]:

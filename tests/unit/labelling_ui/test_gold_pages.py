@@ -59,8 +59,9 @@ def test_nothing_is_marked_where_nothing_is_known(client: Client, people: dict[s
     client.force_login(people["manager"])
     told = client.post("/p/algebra/gold/mark-many/", {"kinds": ["adjudicated"], "most": 3}, follow=True)
     assert "Every labelled solution is already gold" in told.content.decode()
-    told = client.post("/p/algebra/gold/mark-many/", {"most": 0}, follow=True)
-    assert "Enter a number" in told.content.decode()
+    told = client.post("/p/algebra/gold/mark-many/", {"most": 0}, follow=True).content.decode()
+    assert "Number of solutions: Ensure this value is greater than or equal to 1." in told
+    assert "Labels from: This field is required." in told
 
 
 def test_one_is_marked_on_its_own_page_with_other_answers_that_count(
@@ -156,7 +157,7 @@ def test_settings_keep_gold_and_screening_and_name_the_field_that_is_wrong(
     wrong = client.post("/p/algebra/settings/quality/", form | {"share": 0.9})
     assert "share" in errors_of(wrong)
     wrong = client.post("/p/algebra/settings/quality/", form | {"items": 3, "pass_mark": 4})
-    assert "the pass mark 4 is higher than the 3 items" in wrong.content.decode()
+    assert "The pass mark 4 is higher than the 3 items" in wrong.content.decode()
 
 
 def test_too_little_gold_for_the_screening_is_said(client: Client, people: dict[str, User], project: Project) -> None:

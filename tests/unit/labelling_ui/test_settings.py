@@ -71,14 +71,16 @@ def test_the_old_address_opens_the_first_page_and_an_unknown_one_is_not_there(ma
 def test_what_is_wrong_is_named_at_its_field(manager: Client, project: Project) -> None:
     address, data = "/p/algebra/settings/queue/", as_opened(manager, "queue")
     wrong = manager.post(address, data | {"control": "1.5"})
-    assert "<= 1.0" in errors_of(wrong)["control"][0]
+    assert "less than or equal to 1" in errors_of(wrong)["control"][0]
     assert "Not saved. Correct the errors" in wrong.content.decode()
     wrong = manager.post(address, data | {"wanted_control": "0"})
     assert "wanted_control" in errors_of(wrong)
     wrong = manager.post(address, data | {"lease_minutes": "1"})
     assert "heartbeat interval" in str(wrong.context["page"].refusals)
     wrong = manager.post(address, data | {"generation_budget": "0"})
-    assert ">= 1" in errors_of(wrong)["generation_budget"][0]
+    assert "greater than or equal to 1" in errors_of(wrong)["generation_budget"][0]
+    wrong = manager.post(address, data | {"control": "1.5", "generation_budget": "0", "wanted_overlap": "-1"})
+    assert set(errors_of(wrong)) == {"control", "generation_budget", "wanted_overlap"}, "all of them at once"
     saved = manager.post(address, data | {"control": "0.3"})
     assert saved.status_code == 302
     project.refresh_from_db()
