@@ -197,6 +197,7 @@ def test_of_two_decisions_the_later_one_is_there_to_be_changed(
     assert Annotation.objects.filter(adjudicates=True).count() == 2
     shown = client.get(address).content.decode()
     assert f'name="comment-{steps[0].pk}" value="Second"' in shown
+    assert '<div class="muted small" data-typeset="reasoning">Second</div>' in shown, "formulas in comments are typeset"
 
 
 @pytest.mark.slow
