@@ -1522,7 +1522,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("queued", "Queued"),
                             ("running", "Running"),
-                            ("scoring", "waiting for scores"),
+                            ("scoring", "Waiting for scores"),
                             ("done", "Done"),
                             ("failed", "Failed"),
                             ("cancelled", "Cancelled"),

@@ -21,7 +21,7 @@ class SamplingRun(EndpointRun):
     class State(models.TextChoices):
         QUEUED = "queued", _("Queued")
         RUNNING = "running", _("Running")
-        SCORING = "scoring", _("waiting for scores")
+        SCORING = "scoring", _("Waiting for scores")
         DONE = "done", _("Done")
         FAILED = "failed", _("Failed")
         CANCELLED = "cancelled", _("Cancelled")

@@ -111,7 +111,7 @@ def jobs(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @project_action(MANAGER)
 def cancel(request: HttpRequest, member: Membership, kind: str, job_id: int) -> HttpResponseBase:
     job = find_job(member.project, kind, job_id)
-    attempt(request, gettext("The job stops within a minute. Finished work is kept."), cancel_job, job=job)
+    attempt(request, "", cancel_job, job=job)  # the page says that the job stops until it has
     return redirect(KINDS[kind].page(job))
 
 

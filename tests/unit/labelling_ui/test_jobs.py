@@ -84,6 +84,14 @@ def test_it_is_cancelled_from_its_page(manager, project, kind):
     assert button in manager.get(answer["Location"]).content.decode()
 
 
+def test_the_page_says_that_it_stops_until_it_has(manager, project):
+    job = asked_for("answers", project)
+    cancelled = manager.post(f"/p/algebra/jobs/answers/{job.pk}/cancel/", follow=True)
+    assert "stops within a minute" not in cancelled.content.decode(), "no worker had it"
+    AnswerCheck.objects.filter(pk=job.pk).update(state="running")
+    assert "stops within a minute" in manager.get(cancelled.redirect_chain[-1][0]).content.decode()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_programs_cancel_and_resume_every_kind_at_one_address(manager, project, kind):
@@ -150,7 +158,7 @@ def test_the_list_has_every_kind_with_its_button(manager, project, people):
     assert "The disk is full." in page
     assert f"/p/algebra/jobs/pool/{PoolScoring.objects.get().pk}/resume/" in page
     SamplingRun.objects.update(state="scoring")
-    assert "waiting for scores" in manager.get("/p/algebra/jobs/?state=scoring").content.decode()
+    assert "Waiting for scores" in manager.get("/p/algebra/jobs/?state=scoring").content.decode()
     listed = manager.get("/api/v1/projects/algebra/jobs/").json()["results"]
     told = next(row for row in listed if row["kind"] == "pool")
     assert (told["state"], told["failure"], told["outcome"]) == ("failed", "disk_full", "The disk is full.")
