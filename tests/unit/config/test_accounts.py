@@ -31,7 +31,10 @@ def newcomer(project: Project) -> Client:
 def test_whoever_is_new_chooses_a_password_before_they_get_any_page(newcomer: Client, project: Project) -> None:
     for address in ("/", "/tokens/", f"/p/{project.slug}/", f"/p/{project.slug}/label/"):
         assert newcomer.get(address).headers["Location"] == CHANGE
-    assert "Choose your own" in newcomer.get(CHANGE).content.decode()
+    page = newcomer.get(CHANGE).content.decode()
+    assert "Choose your own" in page
+    assert "Current password" in page
+    assert "New Password" not in page, "labels have sentence case"
     assert newcomer.get("/accounts/logout/").status_code == 200
 
     sent = {"oldpassword": newcomer.first, "password1": OWN, "password2": OWN}

@@ -180,6 +180,9 @@ def test_a_dispute_is_decided_with_a_reason(manager: Client, project: Project, p
     manager.post(address, {"decision": "uphold", "resolution": "It is 1."})
     dispute.refresh_from_db()
     assert (dispute.state, dispute.resolution) == ("upheld", "It is 1.")
+    annotator = Client()
+    annotator.force_login(dispute.annotation.annotator.user)
+    assert "Upheld</span>" in annotator.get("/p/algebra/my-work/").content.decode(), "the same word as in the list"
 
 
 def test_someone_new_gets_a_password_that_is_shown_once(manager: Client, project: Project) -> None:
