@@ -71,7 +71,7 @@ def test_an_empty_project_has_a_learning_page(client, people):
 def test_a_comparison_is_shown_with_its_interval_and_leads_to_its_rows(manager, project, snapshot):
     found = comparison(project, snapshot)
     page = manager.get("/p/algebra/learning/").content.decode()
-    assert "+3.8 points of F1 (95 % interval −1.0 to +8.0)" in page
+    assert "+3.8 points of F1 (95&nbsp;% interval −1.0 to +8.0)" in page
     assert f"/p/{project.slug}/runs/{found.run.number}/" in page
     assert "?lane=acquisition" in page
     csv = b"".join(manager.get("/p/algebra/learning/?download=csv").streaming_content).decode()

@@ -85,7 +85,7 @@ def test_queries_do_not_grow_with_the_rows(
 
 def test_the_first_line_of_the_project_page(manager: Client, project: Project) -> None:
     page = manager.get("/p/algebra/").content.decode()
-    for figure in ("/ 6", "of 1 pair", "62.0", "95 % interval 55.0 to 69.0", "42 s"):
+    for figure in ("/ 6", "of 1 pair", "62.0", "95&nbsp;% interval 55.0 to 69.0", "42 s"):
         assert figure in page
     for concern in ("disputed reference", "people disagree on", "rejected import line"):
         assert concern in page

@@ -68,3 +68,8 @@ def test_a_template_says_nothing_past_the_catalogues() -> None:
         if words not in NAMES
     }
     assert said == TYPED
+
+
+def test_no_line_breaks_between_a_number_and_its_percent_sign() -> None:
+    broken = {path.name for path in FOLDER.rglob("*.html") if re.search(r"\d %(?!})", path.read_text())}
+    assert broken == set()
