@@ -143,7 +143,7 @@ def test_bad_files_are_refused_in_one_sentence_that_names_the_place(
 
 
 def test_a_file_without_scores_has_none_to_give(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="ProcessBench have no scores"):
+    with pytest.raises(DataError, match="has no scores: its format is ProcessBench"):
         read_published(write(tmp_path / "a", PROCESSBENCH))
     with pytest.raises(DataError, match="no scores"):
         read_published(write(tmp_path / "b", CANDIDATE | {"prm_step_scores": {}}))
