@@ -90,8 +90,9 @@ def test_e_marks_the_first_error_and_accepts_what_came_before(workbench: Page) -
     workbench.keyboard.press("t")
     workbench.keyboard.press("2")
     workbench.keyboard.press("c")
-    workbench.keyboard.type("3 + 1 was meant")
+    workbench.keyboard.type("$3 + 1$ was meant")
     workbench.keyboard.press("Escape")
+    expect(step(workbench, 2).locator(".comment .katex")).to_be_visible()
     workbench.get_by_label("What should this step have said?").fill("$1 + 2 = 3$.")
     workbench.keyboard.press("Escape")
     workbench.keyboard.press("Enter")
@@ -101,7 +102,7 @@ def test_e_marks_the_first_error_and_accepts_what_came_before(workbench: Page) -
     assert (annotation.finish_reason, annotation.first_error) == ("found_error", 1)
     assert ratings(annotation) == [("rated", 1), ("rated", -1), ("not_reached", None)]
     wrong = StepRating.objects.get(annotation=annotation, rating=-1)
-    assert (wrong.error_type, wrong.comment) == ("wrong operation", "3 + 1 was meant")
+    assert (wrong.error_type, wrong.comment) == ("wrong operation", "$3 + 1$ was meant")
     assert annotation.path.get(position=1).own_text == "$1 + 2 = 3$."
 
 

@@ -47,7 +47,11 @@ export function StepNotes(props: Props) {
           onInput={(event) => act({ type: "step_comment", step: step.id, value: event.currentTarget.value })}
         />
       ) : (
-        mark.comment && <p class="comment">{mark.comment}</p>
+        mark.comment && (
+          <div class="comment">
+            <RichText text={mark.comment} />
+          </div>
+        )
       )}
       <Dimensions {...props} />
       <AtError {...props} />
