@@ -14,7 +14,6 @@ dropout masks each, the same for every solution.
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -34,12 +33,12 @@ from prm.acquisition.functions import (
 from prm.acquisition.inclusion import SHARPNESS
 from prm.heads import Heads
 from prm.simulation.learning import AT_ONCE, Model
-from prm.simulation.plan import RANDOM, Curve, Plan, arm_name
+from prm.simulation.plan import Curve, arm_name
 from prm.simulation.replay import Choice, choose_by_function
 from prm.simulation.report import Yardstick, compare
 from prm.simulation.running import Source, run_arms
 from prm.simulation.words import table
-from prm.simulation.worlds import WORLDS, Sizes
+from research.small_replays import add_options, plan_of
 
 MASKS = 6
 TARGETS = 200
@@ -184,25 +183,11 @@ def say_arm(curve: Curve, done: int, of: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("functions", nargs="+")
-    parser.add_argument("--worlds", nargs="+", choices=list(WORLDS), default=["sandbox", "rare-errors"])
     parser.add_argument("--graded", type=float, nargs="+", default=[0.0], help="weights of graded answers")
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--budgets", type=int, nargs="+", default=[30, 60, 120, 240])
-    parser.add_argument("--sizes", type=int, nargs=3, default=[2000, 300, 600], help="pool, calibration, test")
-    parser.add_argument("--data-seed", type=int, default=2200)
-    parser.add_argument("--out", type=Path, required=True)
+    add_options(parser, seeds=2, budgets=[30, 60, 120, 240], sizes=[2000, 300, 600], data_seed=2200)
     options = parser.parse_args()
     register()
-    plan = Plan(
-        worlds=tuple(options.worlds),
-        functions=(RANDOM, *options.functions),
-        graded=tuple(options.graded),
-        seeds=tuple(range(options.seeds)),
-        budgets=tuple(options.budgets),
-        candidates=options.sizes[0] * 9 // 10,
-        sizes=Sizes(*options.sizes),
-        data_seed=options.data_seed,
-    )
+    plan = plan_of(options, *options.functions, graded=tuple(options.graded))
     source = Source(plan, options.out / "cache")
     base = source.base_sha256()
     keys = {name: source.key(name, base) for name in plan.worlds}

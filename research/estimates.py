@@ -18,7 +18,6 @@ says the same.
 import argparse
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -36,8 +35,8 @@ from prm.simulation.replay import measure, read
 from prm.simulation.report import Yardstick, compare
 from prm.simulation.running import Source
 from prm.simulation.words import table
-from prm.simulation.worlds import WORLDS, Sizes
 from prm.traces import LabelSource, Trace
+from research.small_replays import add_options, plan_of
 
 ROLLOUTS = 8
 HIDDEN = 0.5
@@ -116,25 +115,12 @@ def replay(arm: Arm, plan: Plan, features: Features, *, weight: float) -> Curve:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("arms", nargs="+", help="beside labels")
-    parser.add_argument("--worlds", nargs="+", choices=list(WORLDS), default=["sandbox", "rare-errors"])
     parser.add_argument("--weight", type=float, default=1.0, help="of estimates")
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--budgets", type=int, nargs="+", default=[30, 120])
-    parser.add_argument("--sizes", type=int, nargs=3, default=[1500, 400, 1000], help="pool, calibration, test")
-    parser.add_argument("--data-seed", type=int, default=2500)
-    parser.add_argument("--out", type=Path, required=True)
+    add_options(parser, seeds=3, budgets=[30, 120], sizes=[1500, 400, 1000], data_seed=2500)
     options = parser.parse_args()
     for name in options.arms:
         FUNCTIONS.add(name, FUNCTIONS.get(RANDOM), module=__name__)
-    plan = Plan(
-        worlds=tuple(options.worlds),
-        functions=(RANDOM, *options.arms),
-        seeds=tuple(range(options.seeds)),
-        budgets=tuple(options.budgets),
-        candidates=options.sizes[0] * 5 // 6,
-        sizes=Sizes(*options.sizes),
-        data_seed=options.data_seed,
-    )
+    plan = plan_of(options, *options.arms, offered=5 / 6)
     source = Source(plan, options.out / "cache")
     path = options.out / "arms.jsonl"
     curves = list(read_records(path, Curve)) if path.exists() else []

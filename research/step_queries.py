@@ -1,9 +1,9 @@
-"""python -m research.step_queries: whether to ask for a part of a solution pays, at assumed prices of reading.
+"""python -m research.step_queries: whether asking for part of a solution saves time, at assumed prices of reading.
 
-`prm simulate`'s default way asks for whole solutions. Here a question may begin later, at the first step where the
-newest model doubts that all steps so far are right. Readers trust the steps before: they stay unlabelled, and an error
-among them is missed, because what follows from it looks right. Nobody's reading times are known. So a solution costs as
-much as FIXED checked steps, and a trusted step PASSED of a checked one; each column has its own prices.
+The platform asks for whole solutions. Here a question may begin at the first step where the newest model doubts that
+all steps so far are right. Readers trust the steps before. These stay unlabelled, and an error among them is missed,
+because what follows from it looks right. No reading times of people are available. So each column assumes prices: FIXED
+is the time for a solution besides its steps, PASSED that for a trusted step, both in times of checking one step.
 """
 
 import argparse
@@ -17,14 +17,15 @@ import numpy as np
 
 from prm.answers.noise import NoiseRates, fit_noise
 from prm.evaluation.metrics import format_metric
+from prm.files import read_json, write_json
 from prm.labels import BAD, GOOD, first_error
 from prm.simulation.learning import Features, Model, learn
 from prm.simulation.plan import RANDOM, Arm, Curve, Plan, Point
 from prm.simulation.replay import Choice, Offering, Reading, choose_by_function, measure, training_config
 from prm.simulation.report import Saving, Yardstick, compare
 from prm.simulation.running import Source
-from prm.simulation.worlds import WORLDS, Sizes
 from prm.traces import Trace
+from research.small_replays import add_options, plan_of
 
 FUNCTION = "contradiction"
 SURE = (0.95, 0.8)  # a question passes over steps that are all right with this probability
@@ -117,41 +118,31 @@ def replay(arm: Arm, plan: Plan, features: Features, sure: float | None) -> Answ
     return Answered(Curve(arm, points, 0.0), checked, passed, missed)
 
 
-def answered(source: Source, world: str, graded: float, seed: int, sure: float | None, folder: Path) -> Answered:
-    """One arm's replay, from the folder if it is there."""
-    file = folder / f"{world}-{graded:g}-{sure}-{seed}.json"
-    if not file.exists():
-        arm = Arm(world, 0.0, FUNCTION, graded, seed)
-        one = replay(arm, source.plan, source.features(world), sure)
-        file.write_bytes(msgspec.json.encode(one))
-        print(f"{file.stem}: {', '.join(f'{point.f1:.3f}' for point in one.curve.points)}", flush=True)
-    return msgspec.json.decode(file.read_bytes(), type=Answered)
+def answered(source: Source, key: str, arm: Arm, sure: float | None, folder: Path) -> Answered:
+    """One arm's replay, or what the folder has of it under its world's `Source.key`."""
+    file = folder / f"{key}-{arm.world}-{arm.graded:g}-{sure}-{arm.seed}.json"
+    if file.exists():
+        return read_json(file, Answered)
+    one = replay(arm, source.plan, source.features(arm.world), sure)
+    write_json(file, one)
+    print(f"{file.stem}: {', '.join(f'{point.f1:.3f}' for point in one.curve.points)}", flush=True)
+    return one
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--worlds", nargs="+", choices=list(WORLDS), default=["sandbox", "rare-errors"])
     parser.add_argument("--graded", type=float, nargs="+", default=[0.0, 1.0], help="weights of graded answers")
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--budgets", type=int, nargs="+", default=[20, 40, 80, 160])
-    parser.add_argument("--sizes", type=int, nargs=3, default=[2000, 300, 600], help="pool, calibration, test")
-    parser.add_argument("--data-seed", type=int, default=2880)
-    parser.add_argument("--out", type=Path, required=True)
+    add_options(parser, seeds=3, budgets=[20, 40, 80, 160], sizes=[2000, 300, 600], data_seed=2880)
     options = parser.parse_args()
-    plan = Plan(
-        worlds=tuple(options.worlds),
-        functions=(RANDOM,),
-        seeds=tuple(range(options.seeds)),
-        budgets=tuple(options.budgets),
-        candidates=options.sizes[0] * 9 // 10,
-        sizes=Sizes(*options.sizes),
-        data_seed=options.data_seed,
-    )
+    plan = plan_of(options)
     source = Source(plan, options.out / "cache")
-    arms = {
-        key: answered(source, *key, options.out)
-        for key in product(plan.worlds, options.graded, plan.seeds, (None, *SURE))
-    }
+    base = source.base_sha256()
+    arms = {}
+    for world in plan.worlds:
+        key = source.key(world, base)
+        for graded, seed, sure in product(options.graded, plan.seeds, (None, *SURE)):
+            arm = Arm(world, 0.0, FUNCTION, graded, seed)
+            arms[world, graded, seed, sure] = answered(source, key, arm, sure, options.out)
     tests = {world: Yardstick.of(source.world(world).test) for world in plan.worlds}
     prices = list(product(FIXED, PASSED))
     print(f"\n| {' | '.join([*HEAD, *(f'fixed {fixed:g}, passed {passed:g}' for fixed, passed in prices)])} |")
@@ -163,7 +154,7 @@ def main() -> None:
                 msgspec.structs.replace(plan, worlds=(world,), functions=(RANDOM, FUNCTION)),
                 [one.at(*price, RANDOM) for one in whole] + [one.at(*price, FUNCTION) for one in own],
                 tests,
-                base_sha256="",
+                base_sha256=base,
             ).comparisons[-1]
             for price in prices
         ]

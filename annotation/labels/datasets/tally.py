@@ -81,10 +81,9 @@ class Tally:
 
         `merged` counts the labels beyond the first of their solution, which a format with one label merges with it.
 
-        `agreement` compares every two people who decided the first error of one solution, without machines and labels
-        without a name.
-        `draws` has the labelled solutions of each lane of each generation. `reliability` by annotator exists if the
-        consensus is weighted by it.
+        `agreement` compares every two people who decided the first error of one solution. Machines do not count, nor do
+        labels without a name. `draws` has the labelled solutions of each lane of each generation. `reliability` by
+        annotator exists if the consensus is weighted by it.
         """
         return {
             "problems": len(self._problems),
@@ -205,7 +204,7 @@ def _outcome(record: Record) -> str:
 
 
 def _is_of_person(annotation: RecordAnnotation) -> bool:
-    """Whether somebody in particular gave the label: a label from a file can be without a name."""
+    """Whether a known person made the label; labels from a file can lack a name."""
     return annotation.source_kind == "human" and annotation.annotator is not None
 
 

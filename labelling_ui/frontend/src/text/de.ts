@@ -347,7 +347,7 @@ export const de: Catalogue = {
     signed_out: ["Sie sind nicht mehr angemeldet", "Nichts geht verloren. Melden Sie sich an, um weiterzumachen."],
     refused: ["Der Server hat die Anfrage abgelehnt", ""],
     done: ["Nichts mehr zu bewerten", "Zurzeit gibt es hier keine weitere Arbeit für Sie."],
-    not_started: ["Es hat noch nicht begonnen", "Die Projektleitung öffnet die erste Generation."],
+    not_started: ["Das Bewerten hat noch nicht begonnen", "Die Projektleitung öffnet die erste Generation."],
     all_leased: [
       "Alle Lösungen sind vergeben",
       "Andere arbeiten an den übrigen. Wird eine frei, erscheint sie hier.",
