@@ -69,8 +69,8 @@ def main() -> None:
     print("| scorer | labelled | ProcessBench F1 | step AUROC | step AUPRC | ECE | train s |\n" + "|---" * 7 + "|")
     zero = Scorer.for_base("tiny")
     baselines: dict[str, Scores] = {
-        "index only": lambda traces: _by_index(pool, traces),
-        "step length only": lambda traces: [_fixed(t, [1 / (1 + len(s.text)) for s in t.steps]) for t in traces],
+        "position alone": lambda traces: _by_index(pool, traces),
+        "step length alone": lambda traces: [_fixed(t, [1 / (1 + len(s.text)) for s in t.steps]) for t in traces],
         "surprisal, no labels": lambda traces: list(zero.score(traces)),
     }
     for name, scored in baselines.items():

@@ -59,6 +59,12 @@ def simple_judge(scores_of: Callable[[LabelledSet], Array]) -> Judge:
     return judge
 
 
+SIMPLE = {
+    "position alone": simple_judge(lambda labelled: 1 / (1 + labelled.index)),
+    "length alone": simple_judge(lambda labelled: 1 / (1 + labelled.chars)),
+}  # judges without a model
+
+
 class HeadsJudge:
     """Heads on a frozen backbone with the library's own training; features are read once and cached."""
 

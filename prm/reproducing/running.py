@@ -9,7 +9,7 @@ import numpy as np
 from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.messages import Message, joined
-from prm.reproducing.judging import HeadsJudge, Judge, simple_judge
+from prm.reproducing.judging import SIMPLE, HeadsJudge, Judge, simple_judge
 from prm.reproducing.measuring import Abstention, Line, measure_abstention, measure_judges
 from prm.reproducing.sets import ENOUGH, LabelledSet
 from prm.simulation.plan import SHIPPED, Plan
@@ -19,7 +19,6 @@ from prm.simulation.running import Source, run_arms
 from prm.traces import write_traces
 from prm.training.caches import Cache
 
-INDEX, LENGTH = "index only", "length only"
 REPLAYED = "replay.jsonl"
 BUDGETS = 5  # points of a replay's curve
 FIRST_BUDGET = 40
@@ -64,12 +63,10 @@ def measure_sets(
     if not sources:
         counts = [Message("set_of_kinds", name=one.name, right=one.kinds[0], wrong=one.kinds[1]) for one in sets]
         raise DataError(Message("no_set_to_learn_from", n=ENOUGH, sets=joined(counts, "comma_list")))
-    judges: dict[str, Judge] = {
-        INDEX: simple_judge(lambda labelled: 1 / (1 + labelled.index)),
-        LENGTH: simple_judge(lambda labelled: 1 / (1 + labelled.chars)),
-    }
     on_base = {base: HeadsJudge(base, config, cache, say) for base in bases}
-    judges |= {f"surprisal, {base}": simple_judge(heads.likelihood) for base, heads in on_base.items()}
+    judges: dict[str, Judge] = SIMPLE | {
+        f"surprisal, {base}": simple_judge(heads.likelihood) for base, heads in on_base.items()
+    }
     simple = tuple(judges)
     judges |= {f"heads, {base}": heads for base, heads in on_base.items()}
     lines: list[Line] = []

@@ -54,9 +54,8 @@ def table(report: Report) -> str:
             rows = [one for one in report.comparisons if (one.world, one.noise) == (world, noise)]
             if rows:
                 parts.append(f"### {world}{_noise(noise)}\n\n{markdown_table(HEAD, [_line(one) for one in rows])}")
-    cost = (
-        f"{report.arms} arms of {len(plan.budgets)} trainings each, {report.cost_seconds / 60:.0f} minutes of one core"
-    )
+    trainings = report.arms * len(plan.budgets)
+    cost = f"Trainings: {trainings}, in {report.cost_seconds / 60:.0f} minutes of one core."
     return "\n\n".join([*parts, cost])
 
 

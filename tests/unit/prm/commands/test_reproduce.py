@@ -20,7 +20,7 @@ def test_it_measures_each_set_and_replays(tmp_path: Path, capsys: pytest.Capture
     options = ["--seeds", "1", "--epochs", "1", "--bootstrap", "20", "--replay", "sums", "--functions", "random"]
     assert main(["reproduce", "--data", *data, "--out", str(tmp_path / "out"), *options]) == 0
     report = read_json(tmp_path / "out" / "report.json", Report)
-    judges = ("index only", "length only", "surprisal, tiny", "heads, tiny")
+    judges = ("position alone", "length alone", "surprisal, tiny", "heads, tiny")
     assert {(line.source, line.target) for line in report.lines} == {("sums", "sums"), ("sums", "few")}
     assert [line.judge for line in report.lines[:4]] == list(judges)
     assert all(line.auroc.low is not None for line in report.lines if line.target != "few")

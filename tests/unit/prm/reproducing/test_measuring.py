@@ -26,7 +26,7 @@ def shifted(labelled: LabelledSet, by: float) -> Scores:
 def test_share_and_labels_survive_a_shift_that_breaks_the_threshold(target: LabelledSet) -> None:
     source = labelled_set([-1, 0] * 30)
     lines = measure_judges(
-        source, target, {"length only": [shifted(target, 0.0)], "heads": [shifted(target, 0.4)]}, ["length only"], 50
+        source, target, {"length alone": [shifted(target, 0.0)], "heads": [shifted(target, 0.4)]}, ["length alone"], 50
     )
     simple, heads = lines
     assert simple.f1[CARRIED].value == 1
@@ -53,7 +53,7 @@ def test_a_simple_score_learns_only_its_threshold(target: LabelledSet) -> None:
     across = judge(labelled_set([-1, 2] * 20), target, 0)
     assert -9 < across.carried[0] < -3
     within = judge(target, target, 0)
-    assert measure_judges(target, target, {"length only": [within]}, ["length only"], 20)[0].f1[CARRIED].value == 1
+    assert measure_judges(target, target, {"length alone": [within]}, ["length alone"], 20)[0].f1[CARRIED].value == 1
 
 
 def test_an_unreachable_accuracy_withholds_every_verdict(target: LabelledSet) -> None:
