@@ -96,7 +96,7 @@ def test_fresh_solutions_surprise_it_no_more_than_the_manifest_says(tiny):
     from prm.sandbox.pretrain import fresh_documents, perplexity
 
     model, tokenizer = tiny
-    reached = {name: perplexity(model, documents) for name, documents in fresh_documents(tokenizer).items()}
+    reached = {name: perplexity(model, documents[::4]) for name, documents in fresh_documents(tokenizer).items()}
     bounds = {name: figures["bound"] for name, figures in MANIFEST["perplexity"].items()}
     assert reached.keys() == bounds.keys() == {"alone", "in chains", "in other words"}
     assert all(reached[name] < bound for name, bound in bounds.items()), reached
