@@ -160,10 +160,10 @@ class State(Choice):
 
 
 @dataclass(frozen=True)
-class Opening(Column):
-    """The beginning of a problem's text."""
+class Excerpt(Column):
+    """A problem's text; a long one has its beginning and its end."""
 
-    write: Callable[[Any], Any] = figures.opening
+    write: Callable[[Any], Any] = figures.excerpt
 
 
 @dataclass(frozen=True)
