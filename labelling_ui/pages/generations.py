@@ -19,7 +19,7 @@ from labelling_ui.numbers import decimal, short
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, Number, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
-from labelling_ui.selectors.progress import generations_with_places
+from labelling_ui.selectors.progress import drawn_items, generations_with_places
 from labelling_ui.templatetags.figures import acquisition_in_words, percent
 
 EDGES = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0]  # of the columns of inclusion probabilities
@@ -111,10 +111,11 @@ def open_first(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 
 def lanes_of(generation: Generation) -> list[dict[str, Any]]:
-    """The lanes that have items, largest first, with the recorded way in which each was drawn."""
+    """The lanes that were drawn, largest first, with the recorded way in which each was."""
     recipes = generation.recipe.lanes
     lanes = list(
-        QueueItem.objects.filter(generation=generation)
+        drawn_items()
+        .filter(generation=generation)
         .values("lane")
         .annotate(
             items=Count("pk"),

@@ -8,7 +8,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 
-from annotation.models import Generation, Project, QueueItem, StepRating
+from annotation.models import HIDDEN_LANES, Generation, Project, QueueItem, StepRating
 from annotation.work.annotations import latest_annotations
 from prm.vocabulary import MACHINES, WORD_OF
 
@@ -73,9 +73,14 @@ class Progress:
     finished_on: date | None
 
 
+def drawn_items() -> QuerySet[QueueItem]:
+    """The items that generations drew; those of gold and screening arise when people claim."""
+    return QueueItem.objects.exclude(lane__in=HIDDEN_LANES)
+
+
 def generations_with_places(project: Project) -> QuerySet[Generation]:
-    """The generations with the sums of their items' `wanted` and `done`."""
-    items = QueueItem.objects.filter(generation=OuterRef("pk")).order_by().values("generation")
+    """The generations with the sums of their drawn items' `wanted` and `done`."""
+    items = drawn_items().filter(generation=OuterRef("pk")).order_by().values("generation")
     return project.generations.annotate(
         wanted=Coalesce(Subquery(items.annotate(n=Sum("wanted")).values("n")), 0),
         done=Coalesce(Subquery(items.annotate(n=Sum("done")).values("n")), 0),

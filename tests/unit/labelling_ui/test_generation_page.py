@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,6 +12,7 @@ from annotation.models import Generation, Project, QueueItem
 from annotation.models.generation import LaneRecipe, Recipe
 from prm.acquisition import CostModel
 from prm.answers.noise import AnswerNoise
+from tests.factories import QueueItemFactory, SolutionFactory
 
 
 @pytest.fixture
@@ -80,3 +82,24 @@ def test_an_empty_filter_and_an_unknown_generation_say_so(
     assert client.get("/p/algebra/generations/7/").status_code == 404
     client.force_login(people["annotator"])
     assert client.get("/p/algebra/generations/0/").status_code == 403
+
+
+def test_hidden_gold_changes_neither_the_shares_nor_the_progress(
+    client: Client, people: dict[str, User], generation: Generation, page: str
+) -> None:
+    shown = lanes(page), wanted(client)
+    QueueItemFactory(
+        generation=generation, solution=SolutionFactory(project=generation.project), lane="gold", wanted=3, done=2
+    )
+    assert (lanes(client.get("/p/algebra/generations/0/").content.decode()), wanted(client)) == shown
+
+
+def lanes(page: str) -> str:
+    """The table of lanes."""
+    return page.partition("<table")[2].partition("</table>")[0]
+
+
+def wanted(client: Client) -> str:
+    """The number of labels that the overview says the open generation needs."""
+    [shown] = re.findall(r"<small>/ (\d+)</small>", client.get("/p/algebra/").content.decode())
+    return shown
