@@ -1,8 +1,11 @@
 """The columns of tables: each reads a value off a row and writes it twice, for the page and for the CSV file."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from django.urls import reverse
@@ -11,6 +14,8 @@ from django.utils.safestring import SafeString
 
 from labelling_ui.glossary import TERMS
 from labelling_ui.templatetags import figures
+
+ALIKE = 80  # characters, which nearly fill the two lines of a text
 
 
 def read_field(holder: Any, name: str) -> Any:
@@ -67,6 +72,10 @@ class Column:
         for name in self.path.split("__"):
             row = read_field(row, name)
         return row
+
+    def among(self, rows: Sequence[Any]) -> "Column":
+        """The column for the page that shows these rows."""
+        return self
 
     def csv(self, value: Any) -> object:
         return value
@@ -160,10 +169,31 @@ class State(Choice):
 
 
 @dataclass(frozen=True)
-class Excerpt(Column):
-    """A problem's text; a long one has its beginning and its end."""
+class Opening(Column):
+    """The beginning of a problem's text, from where the texts of a page differ: agents' prompts begin alike."""
 
-    write: Callable[[Any], Any] = figures.excerpt
+    write: Callable[[Any], Any] = figures.opening
+
+    def among(self, rows: Sequence[Any]) -> "Opening":
+        texts = sorted({self.value(row) for row in rows} - {None})
+        shared = dict.fromkeys(texts, 0)
+        for one, other in pairwise(texts):
+            n = _alike(one, other)
+            shared[one], shared[other] = max(shared[one], n), max(shared[other], n)
+        begins = {text: _sentence_before(text, n) for text, n in shared.items() if n > ALIKE}
+        return replace(self, write=lambda text: self.write(f"… {text[begins[text] :]}" if text in begins else text))
+
+
+def _alike(one: str, other: str) -> int:
+    """The number of characters with which both begin."""
+    places = range(min(len(one), len(other)))
+    return bisect_left(places, True, key=lambda place: one[: place + 1] != other[: place + 1])
+
+
+def _sentence_before(text: str, place: int) -> int:
+    """Where the sentence at a place begins, or its word if the sentence is long."""
+    begun = [found.end() for found in re.finditer(r"[.!?]\s+|\n+", text[:place]) if place - found.end() < ALIKE]
+    return begun[-1] if begun else text.rfind(" ", 0, place) + 1
 
 
 @dataclass(frozen=True)

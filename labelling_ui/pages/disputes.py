@@ -9,12 +9,12 @@ from django.utils.translation import gettext_lazy as _
 from annotation.labels.consensus.dispute_decision import resolve
 from annotation.models import Dispute, Membership
 from labelling_ui.pages.access import STAFF, attempt, posted_word, project_action, project_page
-from labelling_ui.pages.columns import Column, Excerpt, State, When
+from labelling_ui.pages.columns import Column, Opening, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
 
 COLUMNS = [
     When("opened", _("Opened"), "created_at", sort=True),
-    Excerpt("problem", _("Problem"), "annotation__solution__problem__text"),
+    Opening("problem", _("Problem"), "annotation__solution__problem__text"),
     Column("reference", _("Reference"), "annotation__solution__problem__reference_answer"),
     Column("comment", _("Comment"), "annotation__comment"),
     State("state", _("State"), sort=True, choices=Dispute.State.choices, filtered=True),

@@ -25,7 +25,7 @@ from annotation.work.gold.gold_answers import Wear, accuracy_by_gold, wear_of
 from labelling_ui import words
 from labelling_ui.cached_figures import CachedFigures
 from labelling_ui.pages.access import STAFF, attempt, posted_word, project_action, project_page, whole_number
-from labelling_ui.pages.columns import Column, Control, Excerpt, FirstError, Number, Share, State, When
+from labelling_ui.pages.columns import Column, Control, FirstError, Number, Opening, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
 from prm.vocabulary import PEOPLE
 
@@ -192,7 +192,7 @@ def _columns(wear: dict[int, Wear], answered: dict[int, Any]) -> list[Column]:
 
     return [
         Column("solution", _("Solution"), "solution_id", sort=True, link="solution", heading=True),
-        Excerpt("problem", _("Problem"), "solution__problem__text"),
+        Opening("problem", _("Problem"), "solution__problem__text"),
         Column("domain", _("Domain"), "solution__problem__domain", sort=True),
         FirstError("first_error", _("First error"), "annotation__first_error", sort=True, term="first_error"),
         Number("answers", _("Answers"), lambda g: g.answers or 0, sort="answers"),

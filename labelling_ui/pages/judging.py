@@ -30,7 +30,7 @@ from labelling_ui.pages.columns import Choice, Column, Number, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
 from labelling_ui.pages.solutions import SolutionFilters
 from labelling_ui.pages.struct_fields import struct_field
-from labelling_ui.templatetags.figures import excerpt
+from labelling_ui.templatetags.figures import opening
 
 Method = JudgingRun.Method
 TEMPLATE_NAMES = {
@@ -122,7 +122,7 @@ CALL_COLUMNS = [
     Number("tokens", _("Tokens"), "tokens"),
     Number("cost", _("Cost"), sort=True, write=partial(decimal, digits=6)),
     Number("right", _("Right rollouts"), sort=True),
-    Column("reply", _("Reply"), lambda call: "\n\n".join(call.texts), write=excerpt),
+    Column("reply", _("Reply"), lambda call: "\n\n".join(call.texts), write=opening),
     Column("error", _("Error"), lambda call: in_words(call.error or call.judged.error)),
 ]
 

@@ -9,7 +9,7 @@ from annotation.models import Annotation, LabelBatch, Lane, Membership, Route, c
 from annotation.work.annotations import current_annotations
 from labelling_ui import words
 from labelling_ui.pages.access import ANYONE, project_page
-from labelling_ui.pages.columns import Choice, Column, Duration, Excerpt, FirstError, Number, When
+from labelling_ui.pages.columns import Choice, Column, Duration, FirstError, Number, Opening, When
 from labelling_ui.pages.gold import may_be_gold
 from labelling_ui.pages.listing import Listing, SharedFilters, respond
 from labelling_ui.pages.people import PersonField, everyone_in
@@ -46,7 +46,7 @@ def _who(label: Annotation) -> str:
 
 OWN_COLUMNS = [
     When("submitted", _("Submitted"), "submitted_at", sort=True),
-    Excerpt("problem", _("Problem"), "solution__problem__text"),
+    Opening("problem", _("Problem"), "solution__problem__text"),
     Choice("ended_with", _("Ended with"), "finish_reason", sort=True, choices=choices.FINISH_REASONS),
     FirstError("first_error", _("First error"), sort=True, term="first_error"),
     Duration("seconds", _("Time"), lambda a: a.total_ms and a.total_ms / 1000, sort="total_ms"),

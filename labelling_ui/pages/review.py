@@ -31,7 +31,7 @@ from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.sending_back import send_back, take_back
 from annotation.work.labelling.submission import Submitted
 from labelling_ui.pages.access import STAFF, attempt, project_action, project_page, whole_number
-from labelling_ui.pages.columns import Column, Control, Excerpt, Number, When
+from labelling_ui.pages.columns import Column, Control, Number, Opening, When
 from labelling_ui.pages.listing import Listing, Table, respond
 from labelling_ui.pages.review_form import own_verdict
 from labelling_ui.pages.review_keys import CaseKeys, keys_of
@@ -57,13 +57,13 @@ def _first_errors(solution: Any) -> str:
 
 COLUMNS = [
     Column("why", _("Reason"), lambda s: " ".join(_reasons(s)), sort="urgency"),
-    Excerpt("problem", _("Problem"), "problem__text"),
+    Opening("problem", _("Problem"), "problem__text"),
     Column("domain", _("Domain"), "problem__domain", sort=True),
     Column("labels", _("First errors"), _first_errors, term="first_error"),
     Number("solution", _("Solution"), "pk", sort=True, link="solution", write=str),
 ]
 SENT_BACK = [
-    Excerpt("problem", _("Problem"), "annotation__solution__problem__text"),
+    Opening("problem", _("Problem"), "annotation__solution__problem__text"),
     Column("to", _("To"), "annotation__annotator__user__username"),
     Column("why", _("Reason"), "reason"),
     When("since", _("Since"), "created_at"),

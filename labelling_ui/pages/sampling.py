@@ -20,7 +20,7 @@ from annotation.loop.sampling.sampling_runs import (
 )
 from annotation.models import Membership, SampledProblem, SamplingRun
 from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, slug_of
-from labelling_ui.pages.columns import Choice, Column, Excerpt, Number, State, When
+from labelling_ui.pages.columns import Choice, Column, Number, Opening, State, When
 from labelling_ui.pages.import_forms import ImportForm
 from labelling_ui.pages.listing import Listing, respond
 from labelling_ui.pages.struct_fields import struct_field
@@ -92,7 +92,7 @@ COLUMNS = [
     Number("wrong", _("Wrong"), sort=True),
 ]
 ERROR_COLUMNS = [
-    Excerpt("problem", _("Problem"), "problem__text"),
+    Opening("problem", _("Problem"), "problem__text"),
     Choice("state", _("State"), sort=True, choices=SampledProblem.State.choices),
     Column("error", _("Error"), sort=True, write=in_words),
     Number("position", _("Position"), lambda s: s.position + 1, sort="position"),

@@ -18,7 +18,7 @@ from annotation.serving import reviewing
 from labelling_ui import words
 from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import STAFF, attempt, project_action, project_page
-from labelling_ui.pages.columns import Choice, Column, Excerpt, Number
+from labelling_ui.pages.columns import Choice, Column, Number, Opening
 from labelling_ui.pages.dataset_filters import policies_of
 from labelling_ui.pages.gold import gold_of, may_be_gold
 from labelling_ui.pages.listing import Listing, SharedFilters, respond
@@ -63,7 +63,7 @@ class SolutionFilters(SharedFilters):
 
 COLUMNS = [
     Column("solution", _("Solution"), "pk", sort=True, link="solution", heading=True),
-    Excerpt("problem", _("Problem"), "problem__text"),
+    Opening("problem", _("Problem"), "problem__text"),
     Column("domain", _("Domain"), "problem__domain", sort=True),
     Choice("split", _("Split"), sort=True, choices=choices.SPLITS, term="split"),
     Column("policy", _("Policy model"), "generator", sort=True, term="policy_model"),

@@ -23,7 +23,6 @@ from prm.acquisition import FUNCTIONS
 register = template.Library()
 
 NOTHING = "–"
-EXCERPT = 240  # characters, which fill two lines
 LONG = 25  # letters of a word that a column does not have to hold in one line
 
 
@@ -232,16 +231,9 @@ def code(text: str) -> SafeString:
 
 
 @register.filter
-def excerpt(text: str) -> SafeString:
-    """A text on two lines of a list; `src/reading/page.tsx` typesets it.
-
-    Of a long one, the beginning and the end: prompts of agents begin alike, and end with the question. Where there may
-    be formulas, only the beginning, since a gap could join halves of two formulas.
-    """
-    text = text.strip()
-    if len(text) > EXCERPT and not set("$\\") & set(text):
-        text = f"{text[: EXCERPT // 3].rsplit(None, 1)[0]} … {text[-EXCERPT * 2 // 3 :].split(None, 1)[-1]}"
-    return format_html('<span class="clip" data-typeset="reasoning">{}</span>', Truncator(text).chars(EXCERPT))
+def opening(text: str) -> SafeString:
+    """The beginning of a problem, on two lines of a list; `src/reading/page.tsx` typesets it."""
+    return format_html('<span class="clip" data-typeset="reasoning">{}</span>', Truncator(text).chars(240))
 
 
 @register.filter

@@ -37,16 +37,18 @@ class TableNode(template.Node):
     def render(self, context: Context) -> SafeString:
         table = self.table.resolve(context)
         slug = context["member"].project.slug if "member" in context else ""
-        body = [self._row(table, row, slug, context) for row in table]
+        rows = list(table)
+        columns = [column.among(rows) for column in table.columns]
+        body = [self._row(columns, row, slug, context) for row in rows]
         whole = context.template.engine.get_template(f"labelling_ui/parts/{table.part}.html")  # type: ignore[union-attr]
         written = {name: part.render(context) for name, part in self.parts.items()}
         with context.push(table=table, body=body, cards=self.card is not None, parts=written):
             return whole.render(context)
 
-    def _row(self, table: Any, row: Any, slug: str, context: Context) -> Any:
+    def _row(self, columns: list[Column], row: Any, slug: str, context: Context) -> Any:
         """A row's card, or its cells. A template for them would take most of the time of a page with fifty rows."""
         if self.card is None:
-            cells = (_around(column) % self._cell(column, row, slug, context) for column in table.columns)
+            cells = (_around(column) % self._cell(column, row, slug, context) for column in columns)
             return SafeString("".join(cells))
         with context.push(row=row):
             return self.card.render(context)

@@ -67,16 +67,3 @@ def test_a_long_word_may_break_and_a_short_one_not() -> None:
     assert figures.breakable("ana maria of the accounts department") == "ana maria of the accounts department"
     assert figures.breakable("<" * 40) == f'<span class="long">{"&lt;" * 40}</span>'
     assert figures.breakable(None) is None
-
-
-def test_a_long_text_in_a_list_has_its_beginning_and_its_end() -> None:
-    prompt = "Answer the question and show how you searched. " * 20
-    shown = [figures.excerpt(prompt + question) for question in ("Who wrote it?", "Where is it?")]
-    assert shown[0] != shown[1]
-    assert all(one.count("Answer the question") > 1 for one in shown)
-    assert shown[0].endswith("Who wrote it?</span>")
-    assert "…" in shown[0]
-    assert ">Short.<" in figures.excerpt("  Short.  ")
-    assert len(figures.excerpt("x" * 1000)) < 400
-    formula = "Solve $x^2 = 4$ for all real numbers x that are even. " * 20
-    assert formula[:200] in figures.excerpt(formula), "no gap could join halves of two formulas"
