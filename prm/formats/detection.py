@@ -33,7 +33,7 @@ def detect(stream: BinaryIO, filename: str) -> str:
         raise FormatError("unknown_format", Message("packed_as_zip", filename=filename))
     if head.startswith(_UTF16):
         raise FormatError("unknown_format", Message("encoded_as_utf16", filename=filename))
-    if not head.strip(b" \t\r\n[]"):  # nor an array without records
+    if b"".join(head.removeprefix(BOM).split()) in (b"", b"[]"):
         raise FormatError("unknown_format", Message("file_has_no_content", filename=filename))
     if not head.startswith(MAGIC) and b"\0" in head:
         raise FormatError("unknown_format", Message("file_type_unknown", filename=filename))

@@ -69,7 +69,12 @@ def test_a_first_row_that_is_too_long_is_named_by_its_length():
     assert [type(item).__name__ for _, item in read(io.BytesIO(content))] == ["Rejection", "Record", "Record"]
 
 
-@pytest.mark.parametrize("content", [b"", b" \n", b"[]", b"[\n]\n"])
+@pytest.mark.parametrize("content", [b"", b" \n", b"\xef\xbb\xbf\n", b"[]", b"[\n]\n"])
 def test_a_file_without_a_record_is_called_empty(content: bytes):
     with pytest.raises(FormatError, match=r"file\.json is empty\."):
         detect(io.BytesIO(content), "file.json")
+
+
+def test_a_file_of_brackets_is_not_called_empty():
+    with pytest.raises(FormatError, match=r"Stepmark cannot read file\.json\."):
+        detect(io.BytesIO(b"[" * 5000), "file.json")
