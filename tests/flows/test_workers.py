@@ -1,4 +1,4 @@
-"""The workers that tests use are real: they run tasks from their queues, and come back after a kill."""
+"""The workers that tests use are real."""
 
 
 def test_every_queue_has_its_worker(celery_workers):
@@ -8,10 +8,3 @@ def test_every_queue_has_its_worker(celery_workers):
         "gpu": ["gpu"],
         "score": ["score"],
     }
-
-
-def test_killed_worker_comes_back(celery_workers):
-    celery_workers.kill("gpu")
-    celery_workers.start()
-    queues = celery_workers.inspect().active_queues()
-    assert sorted(name.split("-")[0] for name in queues) == ["default", "gpu", "score"]
