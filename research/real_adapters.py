@@ -4,8 +4,8 @@
       --out DIR [--learn-from math]
 
 One third of each set's source groups is measured on, and the rest is learned from. Heads on the frozen backbone, and
-low-rank adapters in it (LoRA), learn from the same solutions. Models and scores in DIR are used again. Two processes
-share the work by `--learn-from`.
+low-rank adapters in it (LoRA), learn from the same solutions. Finished models in DIR are used again. With
+`--learn-from`, several processes can share the work.
 """
 
 import argparse
@@ -24,7 +24,6 @@ from prm.reproducing.judging import SIMPLE, Scores
 from prm.reproducing.measuring import measure_judges
 from prm.reproducing.sets import Array, LabelledSet, Places, read_sets
 from prm.reproducing.thresholds import CARRIED, GRADES, share_flagged
-from prm.scores import TraceScore
 from prm.scoring import Scorer
 from prm.traces import write_traces
 from prm.training import train
@@ -89,12 +88,8 @@ def judged(
     train(data=folder / "learned.jsonl", out=folder / "model", config=config, report=report, cache=cache)
     scorer = Scorer.load(folder / "model")
     calibration = part(learned, held)
-    own = steps_of(folder / "calibration.json", scorer, calibration)
-    share = share_flagged(own, calibration.thresholds(scorer.threshold))
-    return [
-        Scores(steps_of(folder / f"{target.name}.json", scorer, target), target.thresholds(scorer.threshold), share)
-        for target in measured
-    ]
+    share = share_flagged(steps_of(scorer, calibration), calibration.thresholds(scorer.threshold))
+    return [Scores(steps_of(scorer, target), target.thresholds(scorer.threshold), share) for target in measured]
 
 
 def report(progress: Progress) -> None:
@@ -104,13 +99,11 @@ def report(progress: Progress) -> None:
         say(f"{progress.seconds:.0f} s: {progress.stage} {progress.step} of {progress.of}{loss}")
 
 
-def steps_of(path: Path, scorer: Scorer, target: LabelledSet) -> Array:
-    """The scores of a set's steps, [solutions, steps]; those in the file if it exists."""
-    if not path.exists():
-        say(f"scoring for {path}")
-        path.write_bytes(msgspec.json.encode(list(scorer.score(target.traces))))
-    scores = msgspec.json.decode(path.read_bytes(), type=list[TraceScore])
-    return target.in_rows([np.nan if p is None else p for score in scores for p in score.mean], target.steps)
+def steps_of(scorer: Scorer, target: LabelledSet) -> Array:
+    """The scores of a set's steps, [solutions, steps]."""
+    say(f"scoring {len(target.traces)} solutions of {target.name}")
+    steps = [np.nan if p is None else p for score in scorer.score(target.traces) for p in score.mean]
+    return target.in_rows(steps, target.steps)
 
 
 def compared(

@@ -170,7 +170,7 @@ class State(Choice):
 
 @dataclass(frozen=True)
 class Opening(Column):
-    """The beginning of a problem's text, from where the texts of a page differ: agents' prompts begin alike."""
+    """A problem's text, from the sentence in which it differs from the others on the page: prompts may begin alike."""
 
     write: Callable[[Any], Any] = figures.opening
 
@@ -178,14 +178,14 @@ class Opening(Column):
         texts = sorted({self.value(row) for row in rows} - {None})
         shared = dict.fromkeys(texts, 0)
         for one, other in pairwise(texts):
-            n = _alike(one, other)
+            n = _shared_length(one, other)
             shared[one], shared[other] = max(shared[one], n), max(shared[other], n)
         begins = {text: _sentence_before(text, n) for text, n in shared.items() if n > ALIKE}
         return replace(self, write=lambda text: self.write(f"… {text[begins[text] :]}" if text in begins else text))
 
 
-def _alike(one: str, other: str) -> int:
-    """The number of characters with which both begin."""
+def _shared_length(one: str, other: str) -> int:
+    """The length of the beginning that both share."""
     places = range(min(len(one), len(other)))
     return bisect_left(places, True, key=lambda place: one[: place + 1] != other[: place + 1])
 

@@ -67,7 +67,7 @@ def test_an_upload_that_is_cut_goes_on_and_goes_on_after_a_reload(
     assert upload.offset == PIECE
     before = len(sent)
     choose(page, project, file)
-    expect(page.get_by_text("These files are not imported yet")).to_be_visible()
+    expect(page.get_by_text("These files have not been imported yet")).to_be_visible()
     page.get_by_role("button", name="Import the files").click()
     expect(page.get_by_role("heading", name="runs.jsonl")).to_be_visible()
     assert sent[before] == PIECE

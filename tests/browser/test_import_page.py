@@ -53,9 +53,9 @@ def test_a_file_that_cannot_be_read_keeps_its_upload_and_says_why(
     page.goto(f"/p/{project.slug}/import/")
     page.get_by_label("Files").set_input_files(odd)
     page.get_by_role("button", name="Import the files").click()
-    expect(page.get_by_text("These files are not imported yet")).to_be_visible()
+    expect(page.get_by_text("These files have not been imported yet")).to_be_visible()
     expect(page.get_by_text("Stepmark cannot read odd.pdf.").first).to_be_visible()
     assert Upload.objects.count() == 1
     page.get_by_role("button", name="Discard").click()
-    expect(page.get_by_text("These files are not imported yet")).to_be_hidden()
+    expect(page.get_by_text("These files have not been imported yet")).to_be_hidden()
     assert not Upload.objects.exists()

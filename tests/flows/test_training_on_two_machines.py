@@ -32,13 +32,15 @@ CONFIG |= {"checkpoint_seconds": 0.5, "trackers": []}
 AWS = f"""\
 #!{sys.executable} -SE
 import json, os, socket, sys
+asked = json.dumps([os.getcwd(), *sys.argv[1:]]).encode() + b"\\n"
+os.chdir(os.environ["HOME"])  # the path of a socket must be short
 with socket.socket(socket.AF_UNIX) as copier:
-    copier.connect(os.environ["HOME"] + "/copier")
-    copier.sendall(json.dumps([os.getcwd(), *sys.argv[1:]]).encode() + b"\\n")
+    copier.connect("copier")
+    copier.sendall(asked)
     sys.exit(copier.makefile().read() or None)
 """
 COPIER = """\
-import json, os, socketserver, sys, traceback
+import json, os, socketserver, traceback
 import fsspec
 from fsspec.generic import rsync
 
@@ -60,8 +62,8 @@ class Copy(socketserver.StreamRequestHandler):
         except Exception:
             self.wfile.write(traceback.format_exc().encode())
 
-with socketserver.UnixStreamServer(sys.argv[1] + ".new", Copy) as server:
-    os.rename(sys.argv[1] + ".new", sys.argv[1])
+with socketserver.UnixStreamServer("new", Copy) as server:
+    os.rename("new", "copier")
     server.serve_forever()
 """
 
@@ -80,7 +82,7 @@ class Machine:
         environment |= {"AWS_ENDPOINT_URL": endpoint, "AWS_DEFAULT_REGION": "us-east-1"}
         environment |= {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
         self.copier = subprocess.Popen(
-            [sys.executable, "-c", COPIER, str(folder / "copier")], env=environment, start_new_session=True
+            [sys.executable, "-c", COPIER], cwd=folder, env=environment, start_new_session=True
         )
         until((folder / "copier").exists)
         with self.log.open("wb") as log:
