@@ -183,14 +183,12 @@ def bar_chart(
     places: str,
     no_values: str = "",
     term: str = "",
-    form: Format = plain,
-    least_step: float = 0.0,
 ) -> Chart:
-    """A chart with one bar per label; with a `least_step` of 1 the ticks are whole numbers."""
+    """A chart of counts, with one bar per label."""
     known = [p.value for p in series.points if p.value]
     if not known:
         return Chart(title, help, no_values, term)
-    axis = Axis(0.0, max(known), least_step=least_step)
+    axis = Axis(0.0, max(known), least_step=1)
     slot = 100 / len(series.points)
     bars = [
         Mark(
@@ -199,7 +197,7 @@ def bar_chart(
             0.0,
             slot * 0.72,
             axis.place(p.value or 0.0),
-            title=f"{p.label}: {describe_point(p, form)}",
+            title=f"{p.label}: {describe_point(p, plain)}",
             href=p.href,
         )
         for i, p in enumerate(series.points)
@@ -211,10 +209,10 @@ def bar_chart(
         help,
         term=term,
         x_ticks=x_ticks_of(labels),
-        y_ticks=axis.ticks(form),
+        y_ticks=axis.ticks(plain),
         bars=bars,
         header=[places, series.name],
-        rows=table_rows(labels, [series], form),
+        rows=table_rows(labels, [series], plain),
     )
 
 

@@ -27,9 +27,9 @@ def short(value: float, digits: int = 6) -> str:
     return write_number(value, f".{digits}g")
 
 
-def rounded(value: int, digits: int = 2) -> int:
-    """The number with its first digits only: 80,312 -> 80,000."""
-    return int(float(f"{value:.{digits}g}"))
+def rounded(value: int) -> int:
+    """The number with its first two digits only: 80,312 -> 80,000."""
+    return int(float(f"{value:.2g}"))
 
 
 def day_of_month(day: date) -> str:

@@ -105,10 +105,10 @@ def fetch_path(path: Path) -> Path:
     return fetch(path.relative_to(path_of("")).as_posix())
 
 
-def open_stored(key: str, name: str | None = None) -> BufferedReader:
-    """The file, or the file `name` of the folder. Raises FileNotFoundError, and as `fetch`."""
+def open_stored(key: str) -> BufferedReader:
+    """The file. Raises FileNotFoundError, and as `fetch`."""
     with holding():
-        return (fetch(key, name) / (name or "")).open("rb")
+        return fetch(key).open("rb")
 
 
 def publish(key: str) -> None:

@@ -127,16 +127,14 @@ def begin_storing(project: Project) -> None:
         )
 
 
-def store_chunk(
-    *, project: Project, records: Sequence[Record], job: ImportJob | None = None, are_samples: bool = False
-) -> Counts:
+def store_chunk(*, project: Project, records: Sequence[Record], are_samples: bool = False) -> Counts:
     """Store valid records in the current transaction, after other imports into the project; returns the counts.
 
     Records without labels that equal another one of the same import are further samples of the solution. With
     `are_samples`, so are those that equal a solution from before: a policy has just sampled them.
     """
     identified = [identify(record) for record in records]
-    return store_identified(project=project, records=identified, job=job, are_samples=are_samples)
+    return store_identified(project=project, records=identified, are_samples=are_samples)
 
 
 def store_identified(
@@ -147,17 +145,15 @@ def store_identified(
     return Counts.total(counts for counts, _ in _Chunk(project, records, job, are_samples).store())
 
 
-def store_each(
-    *, project: Project, records: Sequence[Record], job: ImportJob | None = None, are_samples: bool = False
-) -> list[tuple[Counts, int | None]]:
+def store_each(*, project: Project, records: Sequence[Record]) -> list[tuple[Counts, int | None]]:
     """As `store_chunk`, but returns the counts of each record and the id of its solution, None without a solution."""
     begin_storing(project)
-    return _Chunk(project, [identify(record) for record in records], job, are_samples).store()
+    return _Chunk(project, [identify(record) for record in records]).store()
 
 
 class _Chunk:
     def __init__(
-        self, project: Project, records: Sequence[Identified], job: ImportJob | None, are_samples: bool
+        self, project: Project, records: Sequence[Identified], job: ImportJob | None = None, are_samples: bool = False
     ) -> None:
         self._project, self._records, self._are_samples = project.pk, records, are_samples
         self._job = job.pk if job else None

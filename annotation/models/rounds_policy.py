@@ -138,10 +138,10 @@ def parse_window(line: str) -> Window:
     raise ValueError(Message("not_quiet_hours", line=line))
 
 
-def example_times(expression: str, zone: str, *, count: int = 3) -> list[datetime]:
-    """The next times of a schedule; empty if it has none within cronsim's horizon. Raises ValueError."""
+def example_times(expression: str, zone: str) -> list[datetime]:
+    """The next three times of a schedule; empty if it has none within cronsim's horizon. Raises ValueError."""
     times = parse_cron(expression, datetime.now(UTC).astimezone(parse_zone(zone)))
-    return [time for time, _ in zip(times, range(count), strict=False)]
+    return [time for time, _ in zip(times, range(3), strict=False)]
 
 
 def _days(first: str | None, last: str | None) -> tuple[int, ...]:

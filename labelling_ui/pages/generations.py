@@ -95,7 +95,6 @@ def generation(request: HttpRequest, member: Membership, number: int) -> HttpRes
             ),
             term="inclusion_probability",
             places=gettext("inclusion probability"),
-            least_step=1,
         ),
     }
     return respond(request, "labelling_ui/generation.html", listing, f"generation-{number}", context)

@@ -47,7 +47,6 @@ def _by_day(mine: OwnFigures) -> Chart:
         Series(_("labels"), "first", points),
         help=_("The labels you submitted each day, and the time you spent on them."),
         places=_("day"),
-        least_step=1,
     )
 
 

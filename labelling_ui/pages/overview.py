@@ -100,7 +100,6 @@ def _progress_chart(project: Project, by_day: list[tuple[date, int]]) -> Chart:
         term="label",
         places=_("day"),
         no_values=_("Labels appear here."),
-        least_step=1,
     )
 
 

@@ -232,7 +232,6 @@ def _charts(traffic: list[Traffic], size: Bin) -> list[Chart]:
             help=gettext("Requests for scores in each hour or day."),
             places=places,
             no_values=gettext("No requests yet."),
-            least_step=1,
         ),
         line_chart(
             gettext("Latency"),
@@ -259,6 +258,5 @@ def _charts(traffic: list[Traffic], size: Bin) -> list[Chart]:
             help=gettext("Requests that ended in an error in each hour or day."),
             places=places,
             no_values=gettext("No failed requests."),
-            least_step=1,
         ),
     ]

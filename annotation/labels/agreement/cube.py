@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
-from typing import Annotated, Literal, NamedTuple, get_args
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -36,7 +36,6 @@ from annotation.models import LabelSource, Membership, Project
 from prm.evaluation.report import LENGTH_BINS, in_ranges
 
 Dimension = Literal["generation", "domain", "length", "generator", "week", "annotator", "pair"]
-DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
 LENGTHS = tuple(f"{low}+" if high is None else f"{low}-{high}" for low, high in LENGTH_BINS)
 NOT_KNOWN = "unknown"  # a solution without a domain, a policy model, a generation
 MONDAY = 3  # 1 January 1970 was a Thursday, three days after a Monday

@@ -65,15 +65,12 @@ WHERE label.project_id = %(project)s AND hint.shown AND hint.share = %(share)s A
 """
 
 
-def labels_drawn(project: Project, *, shown: bool | None = None) -> QuerySet[Annotation]:
-    """People's first revisions on solutions with a draw for a hint, of both arms or, with `shown`, of one.
+def labels_drawn(project: Project) -> QuerySet[Annotation]:
+    """People's first revisions on solutions with a draw for a hint, of both arms.
 
     Labels without a first error, after giving up, are left out.
     """
-    drawn = first_annotations(project).filter(
-        lease__hint__isnull=False, source__kind="human", first_error__isnull=False
-    )
-    return drawn if shown is None else drawn.filter(lease__hint__shown=shown)
+    return first_annotations(project).filter(lease__hint__isnull=False, source__kind="human", first_error__isnull=False)
 
 
 def compare_hints(project: Project) -> list[HintComparison]:

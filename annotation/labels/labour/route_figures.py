@@ -77,7 +77,6 @@ class _Sums:
     people_ms: int = 0
     timed: int = 0
     audit_labels: int = 0
-    audit_ms: int = 0
     audits: list[Audit] = field(default_factory=list)
 
     def __add__(self, other: "_Sums") -> "_Sums":

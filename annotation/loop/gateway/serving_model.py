@@ -19,9 +19,6 @@ from prm.trust import Scored, judge
 if TYPE_CHECKING:
     from prm.scoring import Session
 
-AGGREGATES = ("product", "min", "mean", "last")
-
-
 MOST_THREADS, CPU_BATCH = 2, 16
 
 

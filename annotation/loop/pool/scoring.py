@@ -39,7 +39,7 @@ def run_scoring(scoring_id: int, seat: str) -> None:
     run_job(PoolScoring, scoring_id, _score_some, part=seat)
 
 
-def help_scoring(version: ModelVersion, *, seat: str = "here") -> PoolScoring:
+def help_scoring(version: ModelVersion) -> PoolScoring:
     """Start a version's scoring, or resume one that failed, and score a slice of it; returns the scoring.
 
     One that a person cancelled stays cancelled. Raises DomainError if it fails.
@@ -51,7 +51,7 @@ def help_scoring(version: ModelVersion, *, seat: str = "here") -> PoolScoring:
             return scoring
         scoring.reopen()
         scoring.save()
-    _, turn = do_part(PoolScoring, scoring.pk, _score_some, part=seat)
+    _, turn = do_part(PoolScoring, scoring.pk, _score_some, part="here")
     if turn is Turn.ELSEWHERE:
         time.sleep(WAIT_SECONDS)
     scoring.refresh_from_db()

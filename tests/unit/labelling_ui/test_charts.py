@@ -16,10 +16,10 @@ def test_no_value_is_an_empty_chart() -> None:
 
 
 def test_bars_stand_on_the_ground_and_reach_their_tick() -> None:
-    chart = bar_chart("Labels", series(0, 5, 10), help="Why.", places="day", least_step=1)
+    chart = bar_chart("Labels", series(0, 5, 10), help="Why.", places="day")
     assert [round(bar.height) for bar in chart.bars] == [50, 100]
     assert [tick.label for tick in chart.y_ticks] == ["0", "5", "10"]
-    assert [tick.label for tick in bar_chart("Labels", series(2), help="Why.", places="day", least_step=1).y_ticks] == [
+    assert [tick.label for tick in bar_chart("Labels", series(2), help="Why.", places="day").y_ticks] == [
         "0",
         "1",
         "2",
