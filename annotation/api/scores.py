@@ -1,6 +1,6 @@
 """Scores of solutions by the champion of a project."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 from uuid import UUID
 
 import msgspec
@@ -18,15 +18,13 @@ from annotation.loop.gateway.serving_model import Text
 from annotation.serving import scoring_requests
 from annotation.serving.messages import Served
 from annotation.serving.recent import recent_project
+from prm import scores
 from prm.messages import Message
 from prm.trust import Scored
 
 TIMEOUT, LONGEST_TIMEOUT = 20.0, 55.0
 
-Aggregate = Annotated[
-    Literal["product", "min", "mean", "last"],
-    about("How step scores are aggregated into the solution's score."),
-]
+Aggregate = Annotated[scores.Aggregate, about("How step scores are aggregated into the solution's score.")]
 Timeout = Annotated[float, Meta(ge=0.1, le=LONGEST_TIMEOUT, description="Seconds.")]
 
 
