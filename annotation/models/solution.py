@@ -95,6 +95,11 @@ class Solution(models.Model):
     def origin(self) -> Provenance:
         return msgspec.convert(self.provenance, Provenance)
 
+    @property
+    def sampled_steps(self) -> list["Step"]:
+        """The steps in order, without alternatives: what models and judges read."""
+        return [step for step in self.steps.all() if step.alternative == 0]
+
 
 class Step(models.Model):
     """A completion at a position of a solution; a position can have several alternatives.

@@ -96,9 +96,8 @@ def text_of(row: ServedScore) -> Text:
 
 
 def text_of_solution(solution: Solution) -> Text:
-    """The solution as pool scoring reads it: the sampled steps, without alternatives."""
-    steps = [step for step in solution.steps.all() if step.alternative == 0]
-    return Text(solution.problem.text, tuple((step.text, str(step.kind)) for step in steps))
+    """The solution as pool scoring reads it."""
+    return Text(solution.problem.text, tuple((step.text, str(step.kind)) for step in solution.sampled_steps))
 
 
 def _key(version: ModelVersion, text: Text) -> str:

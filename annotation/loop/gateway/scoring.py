@@ -82,8 +82,8 @@ def score_without_labels(
     Raises DomainError (`model_unusable`).
     """
     for solution, score in zip(solutions, _scorer(None, backbone).score(map(trace_of, solutions)), strict=True):
-        steps = [step for step in solution.steps.all() if step.alternative == 0]
-        scored = [(p, len(step.text)) for p, step in zip(score.mean, steps, strict=True) if p is not None]
+        steps = zip(score.mean, solution.sampled_steps, strict=True)
+        scored = [(p, len(step.text)) for p, step in steps if p is not None]
         yield np.array([p for p, _ in scored], dtype=float), np.array([n for _, n in scored], dtype=np.int64)
 
 
@@ -96,7 +96,7 @@ def score_pool(version: ModelVersion, solutions: Sequence[Solution], cost: CostM
     rows = []
     for solution, score in zip(solutions, scores, strict=True):
         heads = np.array([row for row in score.heads if row is not None], dtype=np.float64)  # [scored steps, heads]
-        chars = [len(step.text) for step in solution.steps.all() if step.alternative == 0]
+        chars = [len(step.text) for step in solution.sampled_steps]
         rows.append(
             PoolScore(
                 model_version=version,

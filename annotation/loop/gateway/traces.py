@@ -87,12 +87,11 @@ def _as_listed(record: Record) -> Trace:
 
 def trace_of(solution: Solution) -> Trace:
     """The solution as sampled, without labels; needs `problem` and `steps`."""
-    steps = [step for step in solution.steps.all() if step.alternative == 0]
     return Trace(
         id=str(solution.pk),
         problem=solution.problem.text,
         problem_id=str(solution.problem_id),
         split=solution.split,  # type: ignore[arg-type]
         domain=solution.problem.domain,
-        steps=[Step(step.text, step.kind) for step in steps],
+        steps=[Step(step.text, step.kind) for step in solution.sampled_steps],
     )

@@ -10,7 +10,7 @@ from django.db.models import Max
 from annotation.loop.judging.chosen_solutions import rollout_source
 from annotation.loop.judging.ledger import count_solution
 from annotation.loop.judging.replies import Verdict
-from annotation.models import Annotation, JudgedSolution, JudgingRun, LabelScheme, LabelSource, Solution, Step
+from annotation.models import Annotation, JudgedSolution, JudgingRun, LabelScheme, LabelSource, Step
 from annotation.work.labelling.annotation_rows import write_annotation
 from annotation.work.labelling.payload import Dimensions, GivenPosition, GivenRating, Submission
 from prm.formats.labels import NONE, rated_label
@@ -18,11 +18,6 @@ from prm.formats.record import RecordAnnotation
 from prm.vocabulary import StepKind
 
 NAMESPACE = uuid.UUID("5f9f6f0b-5a66-4b1c-8f0e-6a7d3c6d9b17")
-
-
-def sampled_steps(solution: Solution) -> list[Step]:
-    """The steps of the solution as it was sampled."""
-    return list(solution.steps.filter(alternative=0).order_by("position"))
 
 
 def submission_of(

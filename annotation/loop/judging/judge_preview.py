@@ -9,7 +9,6 @@ from annotation.core.errors import DomainError
 from annotation.core.membership.access import require_role
 from annotation.loop.gateway.policies import PROMPT, PolicyClient, Reply
 from annotation.loop.judging.chosen_solutions import choose
-from annotation.loop.judging.judge_labels import sampled_steps
 from annotation.loop.judging.judging_runs import JudgingPlan, check_plan, unsaved_run
 from annotation.loop.judging.methods import Hand, Question, count_right, first_move, read_reply
 from annotation.loop.judging.replies import Unreadable, Verdict
@@ -46,7 +45,7 @@ def preview_judging(*, by: User, project: Project, plan: JudgingPlan) -> Preview
     if not ids:
         raise DomainError(Message("no_solution_to_judge"), code="no_solutions")
     solution = Solution.objects.select_related("problem").get(pk=ids[0])
-    hand = Hand(JudgedSolution(run=run, solution=solution, position=0), sampled_steps(solution))
+    hand = Hand(JudgedSolution(run=run, solution=solution, position=0), solution.sampled_steps)
     question = first_move(hand)
     if not isinstance(question, Question):
         raise DomainError(Message("judging_needs_no_call"), code="no_solutions")

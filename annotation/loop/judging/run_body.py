@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import Cancelled, Postponed, beat, run_job, send
 from annotation.loop.gateway.policies import CONCURRENCY, PROMPT, PolicyClient, Reply, check_answering
-from annotation.loop.judging.judge_labels import finish, giving_up, sampled_steps, source_of, store_label, submission_of
+from annotation.loop.judging.judge_labels import finish, giving_up, source_of, store_label, submission_of
 from annotation.loop.judging.judge_members import record_cost
 from annotation.loop.judging.ledger import count_solution, lose_calls, reserve, settle
 from annotation.loop.judging.methods import Finished, Hand, Question, next_move
@@ -181,11 +181,12 @@ class _Worker:
     def _waiting(self) -> Iterator[Hand]:
         """The waiting solutions of a batch, in order."""
         after = -1
-        rows = self.run.judged.filter(state=State.WAITING).select_related("solution__problem").order_by("position")
+        rows = self.run.judged.filter(state=State.WAITING).order_by("position")
+        rows = rows.select_related("solution__problem").prefetch_related("solution__steps")
         while some := list(rows.filter(position__gt=after)[:PAGE]):
             for judged in some:
                 judged.run, after = self.run, judged.position
-                yield Hand(judged, sampled_steps(judged.solution))
+                yield Hand(judged, judged.solution.sampled_steps)
 
     def _claim(self) -> Hand | None:
         """A solution from the queue, claimed as the machine annotator."""
@@ -204,7 +205,7 @@ class _Worker:
             self.run.solutions += 1
             self.run.save(update_fields=["solutions"])
         judged.run, judged.solution = self.run, solution
-        return Hand(judged, sampled_steps(solution), claim.lease)
+        return Hand(judged, solution.sampled_steps, claim.lease)
 
     def _is_left(self) -> bool:
         return bool(self.held) or self.run.mode == Mode.QUEUE or self.run.judged.filter(state=State.WAITING).exists()

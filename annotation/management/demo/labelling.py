@@ -39,7 +39,7 @@ def work_through_queue(*, project: Project, annotators: Mapping[str, User], sand
 
 def submission_of(lease: Lease, reading: Reading) -> Submission:
     """The submission that the workbench would send for a reading of the leased solution."""
-    steps = lease.solution.steps.filter(alternative=0).order_by("position")
+    steps = lease.solution.sampled_steps
     return Submission(
         submission_id=uuid.uuid4(),
         solution=lease.solution_id,
