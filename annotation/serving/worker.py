@@ -108,7 +108,8 @@ class ScoreThread(threading.Thread):
                 continue
 
     def _turn(self) -> None:
-        batch = request_queue.take_waiting(
+        # Held from here on, so that after an outage they are retried until their deadline.
+        self._parked += request_queue.take_waiting(
             self._worker,
             most=min(self._most, settings.SERVING_BATCH),
             seconds=LOADING_SECONDS if self._parked else IDLE_SECONDS,
@@ -116,18 +117,14 @@ class ScoreThread(threading.Thread):
         now = time.monotonic()
         if self._number == 0 and now - self._refreshed > IDLE_SECONDS:
             self._refreshed = now
-            batch = request_queue.claim_abandoned(self._worker) + batch
+            self._parked += request_queue.claim_abandoned(self._worker)
             self._shelf.refresh()
-        batch = self._parked + batch
         if now - self._updated > CHOICE_SECONDS:
             self._updated = now
             self._shelf.update()
-        self._parked = list(batch)  # after an outage, unanswered questions are retried until their deadline
-        parked: list[QueuedQuestion] = []
-        for group in portions(batch, settings.SERVING_BATCH_CHARS):
-            parked += self._answer_or_fail(group)
-            self._parked = self._parked[len(group) :]
-        self._parked = parked
+        for group in portions(list(self._parked), settings.SERVING_BATCH_CHARS):
+            loading = self._answer_or_fail(group)
+            self._parked = self._parked[len(group) :] + loading
 
     def _answer_or_fail(self, group: Sequence[QueuedQuestion]) -> list[QueuedQuestion]:
         """As `_answer`, but answers an unexpected error with a failure; an outage still raises."""
