@@ -151,10 +151,11 @@ def sweep_uploads() -> int:
     """Delete abandoned uploads and orphaned files; returns the number of both."""
     before = timezone.now() - ABANDONED_AFTER
     swept = 0
-    for upload in Upload.objects.filter(touched_at__lt=before):
-        storage.remove(upload.key)
-        upload.delete()
-        swept += 1
+    abandoned = Upload.objects.filter(touched_at__lt=before)
+    for upload in abandoned:
+        if abandoned.filter(pk=upload.pk).delete()[0]:  # unless it was continued or imported in the meantime
+            storage.remove(upload.key)
+            swept += 1
     for name, changed in storage.stored_below(UPLOADS).items():
         key, old = f"{UPLOADS}/{name}", _NAME.fullmatch(name) and changed < before
         if old and not Upload.objects.filter(pk=name).exists() and not _is_wanted(key):

@@ -214,6 +214,23 @@ def test_abandoned_uploads_and_files_of_nothing_are_swept(begun, manager, projec
     assert sweep_uploads() == 0
 
 
+def test_an_upload_that_is_imported_during_the_sweep_keeps_its_file(begun, manager, project, monkeypatch):
+    begin_upload(by=manager, project=project, filename="b", size=1)
+    append(begun, manager, 0, CONTENT)
+    Upload.objects.update(touched_at=timezone.now() - uploads.ABANDONED_AFTER - timedelta(minutes=1))
+    remove, jobs = storage.remove, []
+
+    def import_before(key):
+        if not jobs:
+            jobs.extend(import_uploads(by=manager, project=project, uploads=[begun.pk], manner=Manner()))
+        remove(key)
+
+    monkeypatch.setattr(storage, "remove", import_before)
+    assert sweep_uploads() == 1
+    run_import(jobs[0].pk)
+    assert Solution.objects.count() == 20
+
+
 def test_files_together_run_one_after_the_other_and_each_keeps_its_report(project, manager, monkeypatch):
     started = []
     files = {
