@@ -80,18 +80,27 @@ def _most_tokens(run: SamplingRun, chosen: SampledProblem) -> int:
     return most_tokens(chosen.problem.text, prompt=run.prompt, samples=run.samples, max_tokens=run.max_tokens)
 
 
-@transaction.atomic
 def _commit(run: SamplingRun, some: Sequence[SampledProblem], replies: Sequence[Reply]) -> None:
-    """Store the replies and the run's progress together."""
-    for chosen, reply in zip(some, replies, strict=True):
-        _import_reply(run, chosen, reply)
-    save_progress(
-        run, "done_problems", "failed_problems", "sampled", "accepted", "duplicates", "refused", "right", "wrong",
-        "ungraded", "calls", "prompt_tokens", "completion_tokens",
-    )  # fmt: skip
+    """Store the replies and the run's progress together.
+
+    Grading may take long. It comes before the transaction, in which nobody else may import into the project.
+    """
+    results = [
+        [record_of(run, chosen.problem, sample, number) for number, sample in enumerate(reply.samples)]
+        for chosen, reply in zip(some, replies, strict=True)
+    ]
+    with transaction.atomic():
+        for chosen, reply, of_samples in zip(some, replies, results, strict=True):
+            _import_reply(run, chosen, reply, of_samples)
+        save_progress(
+            run, "done_problems", "failed_problems", "sampled", "accepted", "duplicates", "refused", "right", "wrong",
+            "ungraded", "calls", "prompt_tokens", "completion_tokens",
+        )  # fmt: skip
 
 
-def _import_reply(run: SamplingRun, chosen: SampledProblem, reply: Reply) -> None:
+def _import_reply(
+    run: SamplingRun, chosen: SampledProblem, reply: Reply, results: Sequence[Record | Rejection]
+) -> None:
     """Import the samples of one problem, or record its error."""
     run.calls += reply.calls
     run.prompt_tokens += reply.prompt_tokens
@@ -101,7 +110,6 @@ def _import_reply(run: SamplingRun, chosen: SampledProblem, reply: Reply) -> Non
         chosen.state, chosen.error = State.FAILED, reply.error
         chosen.save(update_fields=["state", "error"])
         return
-    results = [record_of(run, chosen.problem, sample, number) for number, sample in enumerate(reply.samples)]
     records = [result for result in results if isinstance(result, Record)]
     rejections = [result for result in results if isinstance(result, Rejection)]
     counts = store_chunk(project=run.project, records=records, are_samples=True)

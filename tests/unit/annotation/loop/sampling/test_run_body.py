@@ -3,6 +3,7 @@
 from contextlib import nullcontext
 from datetime import timedelta
 from io import StringIO
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -56,6 +57,15 @@ def test_samples_come_in_graded_and_with_their_origin(sample, problems):
     )
     assert {one.outcome_source for one in new.exclude(final_answer_correct=None)} == {"grader"}
     assert one.split == one.problem.split
+
+
+def test_all_samples_are_graded_before_storing_keeps_others_from_importing(sample, monkeypatch):
+    calls = Mock()
+    for name in ("record_of", "store_chunk"):
+        calls.attach_mock(Mock(wraps=getattr(run_body, name)), name)
+        monkeypatch.setattr(run_body, name, getattr(calls, name))
+    sample(most_problems=3)
+    assert [name for name, *_ in calls.mock_calls] == ["record_of"] * 6 + ["store_chunk"] * 3
 
 
 def test_the_grade_is_that_of_the_reference(sample):
