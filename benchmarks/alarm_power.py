@@ -82,10 +82,10 @@ def measure(kind: str, share: float, overlap: float, replicates: int, between: i
         references = judge_by_overlap(told)
         alarms = find_alarms(references, labels_between_false_alarms=between)
         judged_in_all += len(references)
-        mine = [alarm for alarm in alarms if alarm.who == TURNCOAT and poisoned]
-        false_alarms += len(alarms) - len(mine)
+        named = TURNCOAT in alarms and bool(poisoned)
+        false_alarms += len(alarms) - named
         judged.append(sum(one.label in poisoned for one in references))
-        if mine:
+        if named:
             after.append(_until_named(told, poisoned, between))
     return Power(
         kind=kind,
@@ -107,7 +107,7 @@ def _until_named(told: list, poisoned: list[int], between: int) -> int:
 
     for number in range(LOOK_EVERY, len(poisoned), LOOK_EVERY):
         references = judge_by_overlap(told[: poisoned[number - 1] + 1])
-        if TURNCOAT in {alarm.who for alarm in find_alarms(references, labels_between_false_alarms=between)}:
+        if TURNCOAT in find_alarms(references, labels_between_false_alarms=between):
             return number
     return len(poisoned)
 

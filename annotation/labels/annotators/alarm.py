@@ -15,7 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-ODDS = 3.0
+from annotation.labels.annotators.evidence import NOBODY, Rise, log_ratio, tolerated
+
 OTHERS_COUNT = 20.0  # the weight of other people's rate, in judged labels
 RECENT = 40  # latest judged labels, which are not part of the past yet
 LEAST, MOST = 0.02, 0.9  # bounds of a rate; beyond them, single labels would decide
@@ -33,67 +34,56 @@ class Judged:
     against: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class Alarm:
-    """`differed` of `judged` labels between `since` and `until` differ; `expected` is the usual number.
-
-    `score` is the maximum of the sum, `threshold` the alarm threshold.
-    """
-
-    who: str
-    since: datetime
-    until: datetime
-    labels: tuple[int, ...]
-    judged: int
-    differed: int
-    expected: float
-    score: float
-    threshold: float
-
-
 def find_alarms(
     judged: Sequence[Judged],
     *,
     labels_between_false_alarms: int,
-    cleared_until: Mapping[str, datetime] | None = None,
-) -> list[Alarm]:
-    """The batches that raise an alarm, worst first.
+    cleared_until: Mapping[str, datetime] = NOBODY,
+) -> dict[str, Rise]:
+    """The people with a batch that raises an alarm, worst first, with the labels that differ as hits.
 
     After each alarm the rest are judged without that annotator's labels, so that nobody is blamed for differing from a
     bad annotator. Labels up to `cleared_until` were reviewed by a person and only count as past.
     """
     threshold = math.log(labels_between_false_alarms)
-    cleared = cleared_until or {}
-    remaining, raised = list(judged), list[Alarm]()
+    remaining, raised = list(judged), dict[str, Rise]()
     while True:
         annotators = {label.who for label in remaining}
-        alarms = [alarm for annotator in annotators if (alarm := _watch(annotator, remaining, threshold, cleared))]
-        if not alarms:
+        rises = {who: rise for who in annotators if (rise := _watch(who, remaining, threshold, cleared_until.get(who)))}
+        if not rises:
             return raised
-        worst = max(alarms, key=lambda alarm: (alarm.score, alarm.who))
-        raised.append(worst)
-        remaining = [label for label in remaining if label.who != worst.who and worst.who not in label.against]
+        worst = max(rises, key=lambda who: (rises[who].score, who))
+        raised[worst] = rises[worst]
+        remaining = [label for label in remaining if label.who != worst and worst not in label.against]
 
 
-def _watch(annotator: str, judged: Sequence[Judged], threshold: float, cleared: Mapping[str, datetime]) -> Alarm | None:
-    """The alarm at the highest sum of one annotator, None if it stays below the threshold."""
+def _watch(annotator: str, judged: Sequence[Judged], threshold: float, after: datetime | None) -> Rise | None:
+    """The rise to the highest sum of one annotator, None if it stays below the threshold."""
     usual = _usual(label for label in judged if label.who != annotator and annotator not in label.against)
     own = sorted((label for label in judged if label.who == annotator), key=lambda label: (label.at, label.label))
     past = {True: _Past(usual[True]), False: _Past(usual[False])}
-    best: Alarm | None = None
+    best: Rise | None = None
     total, expected, rising = 0.0, 0.0, list[Judged]()
     for number, label in enumerate(own):
         if number >= RECENT and total < threshold:  # continued suspicion does not become usual
             past[own[number - RECENT].error].add(own[number - RECENT].differs)
         rate = past[label.error].rate
-        total = max(total + _log_ratio(rate, label.differs), 0.0)
-        if total == 0.0 or (annotator in cleared and label.at <= cleared[annotator]):
+        total = max(total + log_ratio(label.differs, usual=rate, raised=tolerated(rate)), 0.0)
+        if total == 0.0 or (after is not None and label.at <= after):
             total, expected, rising = 0.0, 0.0, []
             continue
         rising.append(label)
         expected += rate
         if total >= threshold and (best is None or total > best.score):
-            best = _alarm(rising, expected, total, threshold)
+            best = Rise(
+                since=rising[0].at,
+                until=label.at,
+                labels=tuple(one.label for one in rising),
+                hits=sum(one.differs for one in rising),
+                expected=expected,
+                score=total,
+                threshold=threshold,
+            )
     return best
 
 
@@ -119,23 +109,3 @@ def _usual(labels: Iterable[Judged]) -> dict[bool, float]:
         counts[label.error][0] += label.differs
         counts[label.error][1] += 1
     return {error: differed / judged for error, (differed, judged) in counts.items()}
-
-
-def _log_ratio(rate: float, differs: bool) -> float:
-    odds = ODDS * rate / (1 - rate)
-    raised = odds / (1 + odds)
-    return math.log(raised / rate) if differs else math.log((1 - raised) / (1 - rate))
-
-
-def _alarm(rising: Sequence[Judged], expected: float, score: float, threshold: float) -> Alarm:
-    return Alarm(
-        who=rising[0].who,
-        since=rising[0].at,
-        until=rising[-1].at,
-        labels=tuple(label.label for label in rising),
-        judged=len(rising),
-        differed=sum(label.differs for label in rising),
-        expected=expected,
-        score=score,
-        threshold=threshold,
-    )

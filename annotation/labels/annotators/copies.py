@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from annotation.labels.annotators.evidence import Evidence, Rise, highest_rise, log_ratio, weigh
+from annotation.labels.annotators.evidence import NOBODY, Evidence, Rise, highest_rise, log_ratio, weigh
 from annotation.labels.annotators.judged_labels import FirstErrorLabel, by_solution, majority
 
 USUAL, WEIGHT = 0.2, 20  # how often people share a mistake, and its weight in pairs of labels
@@ -66,16 +66,15 @@ def find_copies(
     comments: Mapping[int, frozenset[str]],
     *,
     threshold: float,
-    cleared_until: Mapping[str, datetime] | None = None,
+    cleared_until: Mapping[str, datetime] = NOBODY,
 ) -> list[Copying]:
     """The people who copy, each with the person whose labels they equal most. `comments` are those of each label."""
-    cleared = cleared_until or {}
     by_people = _by_people(labels)
     usual = _usual(by_people)
     copies: dict[str, Copying] = {}
     for (who, original), pairs in sorted(by_people.items()):
         evidence = [one for pair in pairs for one in _evidence(pair, comments, usual[who, original])]
-        rise = highest_rise(evidence, threshold=threshold, after=cleared.get(who))
+        rise = highest_rise(evidence, threshold=threshold, after=cleared_until.get(who))
         if rise and (who not in copies or rise.score > copies[who].rise.score):
             same = sum(bool(_shared(pair, comments)) for pair in pairs)
             copies[who] = Copying(who, original, rise, same)

@@ -6,10 +6,11 @@ exp(threshold) labels lie between two false alarms on average (G. Lorden, Annals
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+NOBODY: Mapping[str, datetime] = {}  # has been cleared
 ODDS = 3.0
 ALWAYS = 0.95  # how often somebody who follows a pattern or another person does so
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from annotation.labels.annotators.evidence import Evidence, Rise, highest_rise, log_ratio
+from annotation.labels.annotators.evidence import NOBODY, Evidence, Rise, highest_rise, log_ratio
 from annotation.labels.annotators.haste import Timed, paces_of, unread_people, usual_pace
 from annotation.labels.annotators.judged_labels import FirstErrorLabel, Reference, of_people
 from annotation.work.gold.gold_accuracy import Share, share_of
@@ -86,10 +86,9 @@ def find_guessing(
     speeds: Mapping[str, Speed],
     *,
     threshold: float,
-    cleared_until: Mapping[str, datetime] | None = None,
+    cleared_until: Mapping[str, datetime] = NOBODY,
 ) -> dict[str, Rise]:
     """The fast people whose labels are right about as often as a guess, with the wrong labels as hits."""
-    cleared = cleared_until or {}
     own = {who: [label for label in some if label.label in references] for who, some in of_people(labels).items()}
     wrong = {who: [_wrong(label, references) for label in some] for who, some in own.items()}
     rises = {}
@@ -106,7 +105,7 @@ def find_guessing(
             for label in own[who]
             for hit in [_wrong(label, references)]
         ]
-        if rise := highest_rise(evidence, threshold=threshold, after=cleared.get(who)):
+        if rise := highest_rise(evidence, threshold=threshold, after=cleared_until.get(who)):
             rises[who] = rise
     return rises
 

@@ -18,7 +18,7 @@ from datetime import datetime
 from operator import attrgetter
 from statistics import median
 
-from annotation.labels.annotators.evidence import ODDS, Evidence, Rise, highest_rise, log_ratio
+from annotation.labels.annotators.evidence import NOBODY, ODDS, Evidence, Rise, highest_rise, log_ratio
 
 RECENT = 40  # latest labels of a person
 LEAST = 12  # labels of a person below which they are not compared with others
@@ -62,10 +62,9 @@ class Haste:
 
 
 def find_unread(
-    timed: Sequence[Timed], *, threshold: float, cleared_until: Mapping[str, datetime] | None = None
+    timed: Sequence[Timed], *, threshold: float, cleared_until: Mapping[str, datetime] = NOBODY
 ) -> dict[str, Rise]:
     """The people who rate without reading, with the unread labels as hits. Labels up to `cleared_until` are past."""
-    cleared = cleared_until or {}
     rises = {}
     weights = {unread: log_ratio(unread, usual=SKIMMED, raised=UNREAD) for unread in (True, False)}
     for who, own in _by_person(timed).items():
@@ -75,7 +74,7 @@ def find_unread(
         evidence = [
             Evidence(one.label, one.at, hit, SKIMMED, weights[hit]) for one, hit in zip(own, unread, strict=True)
         ]
-        if rise := highest_rise(evidence, threshold=threshold, after=cleared.get(who)):
+        if rise := highest_rise(evidence, threshold=threshold, after=cleared_until.get(who)):
             rises[who] = rise
     return rises
 
@@ -89,14 +88,13 @@ def unread_people(timed: Sequence[Timed]) -> frozenset[str]:
     )
 
 
-def find_haste(timed: Sequence[Timed], *, cleared_until: Mapping[str, datetime] | None = None) -> list[Haste]:
+def find_haste(timed: Sequence[Timed], *, cleared_until: Mapping[str, datetime] = NOBODY) -> list[Haste]:
     """The people who are much faster than others, fastest first. Labels up to `cleared_until` do not count."""
-    cleared = cleared_until or {}
     latest = _latest(timed)
     paces = _paces(latest)
     hasty_people = []
     for annotator, own in latest.items():
-        fresh = [label for label in own if annotator not in cleared or label.at > cleared[annotator]]
+        fresh = [label for label in own if annotator not in cleared_until or label.at > cleared_until[annotator]]
         limits = _limit([pace for other, pace in paces.items() if other != annotator])
         if limits is None or len(fresh) < LEAST:
             continue

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Annotated, Literal
 
 from annotation.core.bounds import about
-from annotation.labels.annotators.evidence import Rise, highest_rise, tolerated, weigh
+from annotation.labels.annotators.evidence import NOBODY, Rise, highest_rise, tolerated, weigh
 from annotation.labels.annotators.judged_labels import NO_ERROR, FirstErrorLabel, Reference, of_people
 
 Pattern = Literal["none", "same", "turns"]
@@ -39,16 +39,15 @@ def find_patterns(
     references: Mapping[int, Reference],
     *,
     threshold: float,
-    cleared_until: Mapping[str, datetime] | None = None,
+    cleared_until: Mapping[str, datetime] = NOBODY,
 ) -> dict[str, tuple[Pattern, Rise]]:
     """The people whose answers follow a pattern, with the one that explains most."""
-    cleared = cleared_until or {}
     patterns = {}
     for who, by_pattern in _signs(labels, references).items():
         rises = []
         for pattern, signs in by_pattern.items():
             evidence = [weigh(one.label, one.at, one.hit, usual=tolerated(one.rate)) for one in signs]
-            if rise := highest_rise(evidence, threshold=threshold, after=cleared.get(who)):
+            if rise := highest_rise(evidence, threshold=threshold, after=cleared_until.get(who)):
                 rises.append((pattern, rise))
         if rises:
             patterns[who] = max(rises, key=lambda one: one[1].score)

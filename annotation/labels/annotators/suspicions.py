@@ -11,7 +11,7 @@ from datetime import datetime
 from statistics import median
 from typing import Any, Literal
 
-from annotation.labels.annotators.alarm import Alarm, Judged, find_alarms
+from annotation.labels.annotators.alarm import Judged, find_alarms
 from annotation.labels.annotators.copies import find_copies
 from annotation.labels.annotators.evidence import Rise
 from annotation.labels.annotators.guessing import find_guessing, speeds_of
@@ -60,9 +60,9 @@ def _all(material: Material, between: int, cleared: Mapping[str, datetime]) -> I
     by_overlap = judge_by_overlap(labels)
     for check, judged in (("overlap", by_overlap), ("model", material.by_model)):
         rest = [label for label in judged if label.who not in named]
-        for alarm in find_alarms(rest, labels_between_false_alarms=between, cleared_until=cleared):
-            named.add(alarm.who)
-            yield Suspicion(alarm.who, check, alarm.since, alarm.until, _differing(alarm))  # type: ignore[arg-type]
+        for who, rise in find_alarms(rest, labels_between_false_alarms=between, cleared_until=cleared).items():
+            named.add(who)
+            yield _suspicion(who, check, rise, {})  # type: ignore[arg-type]
     times = {one.label: one for one in material.timed}
     for who, rise in find_unread(material.timed, threshold=threshold, cleared_until=cleared).items():
         yield _suspicion(who, "reading", rise, _reading([times[label] for label in rise.labels]))
@@ -76,16 +76,13 @@ def _all(material: Material, between: int, cleared: Mapping[str, datetime]) -> I
         yield _suspicion(who, "pattern", rise, {"pattern": pattern})
     speeds = speeds_of(labels, references, material.timed)
     for who, rise in find_guessing(labels, references, speeds, threshold=threshold, cleared_until=cleared).items():
-        pace = {name: value and round(value) for name, value in _paces(speeds[who].step_ms, speeds[who].usual_ms)}
+        paces = {"step_ms": speeds[who].step_ms, "usual_ms": speeds[who].usual_ms}
+        pace = {name: value and round(value) for name, value in paces.items()}
         yield _suspicion(who, "guessing", rise, pace)
     for haste in find_haste(material.timed, cleared_until=cleared):
         if haste.who not in speeds or speeds[haste.who].note != "fast_right":
             pace = {"step_ms": round(haste.step_ms), "usual_ms": round(haste.usual_ms)}
             yield Suspicion(haste.who, "pace", haste.since, haste.until, {"labels": haste.labels, **pace})
-
-
-def _paces(step_ms: float | None, usual_ms: float | None) -> list[tuple[str, float | None]]:
-    return [("step_ms", step_ms), ("usual_ms", usual_ms)]
 
 
 def _suspicion(who: str, check: Check, rise: Rise, evidence: dict[str, Any]) -> Suspicion:
@@ -97,16 +94,6 @@ def _suspicion(who: str, check: Check, rise: Rise, evidence: dict[str, Any]) -> 
         "threshold": round(rise.threshold, 2),
     }
     return Suspicion(who, check, rise.since, rise.until, numbers | evidence)
-
-
-def _differing(alarm: Alarm) -> dict[str, Any]:
-    return {
-        "judged": alarm.judged,
-        "differed": alarm.differed,
-        "expected": round(alarm.expected, 1),
-        "score": round(alarm.score, 2),
-        "threshold": round(alarm.threshold, 2),
-    }
 
 
 def _reading(timed: Sequence[Timed]) -> dict[str, Any]:

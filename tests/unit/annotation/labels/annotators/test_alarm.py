@@ -43,12 +43,12 @@ def test_a_bad_batch_is_found_about_where_it_is(kind, seed):
     before = labels(rng, who="x", number=60, misses=0.3, invents=0.1)
     batch = labels(rng, who="x", number=60, misses=misses, invents=invents, start=60)
     after = labels(rng, who="x", number=60, misses=0.3, invents=0.1, start=120)
-    [alarm] = alarms([*honest(rng), *before, *batch, *after])
-    assert alarm.who == "x"
+    [(who, alarm)] = alarms([*honest(rng), *before, *batch, *after]).items()
+    assert who == "x"
     inside = [one for one in batch if alarm.since <= one.at <= alarm.until]
     assert len(inside) > 0.9 * len(batch)
     assert alarm.until - alarm.since < timedelta(minutes=len(batch) + 60)
-    assert alarm.differed > 1.5 * alarm.expected
+    assert alarm.hits > 1.5 * alarm.expected
 
 
 def test_people_as_they_are_give_few_false_alarms():
@@ -65,10 +65,10 @@ def test_people_as_they_are_give_few_false_alarms():
 def test_who_always_was_worse_than_others_is_no_batch():
     rng = np.random.default_rng(0)
     crowd = [*honest(rng, number=400), *labels(rng, who="worse", number=400, misses=0.45, invents=0.15)]
-    assert [alarm.who for alarm in alarms(crowd)] in ([], ["worse"])
+    assert set(alarms(crowd)) <= {"worse"}
     later = [one for one in crowd if one.who != "worse" or one.at > START + timedelta(minutes=100)]
     cleared = {"worse": START + timedelta(minutes=250)}
-    assert alarms(later, cleared_until=cleared) == []
+    assert alarms(later, cleared_until=cleared) == {}
 
 
 def test_those_who_differ_from_the_bad_one_are_not_blamed():
@@ -76,15 +76,15 @@ def test_those_who_differ_from_the_bad_one_are_not_blamed():
     bad = labels(rng, who="x", number=50, misses=1.0, invents=1.0, against="a")
     victims = labels(rng, who="a", number=50, misses=1.0, invents=1.0, against="x")
     others = [*honest(rng), *labels(rng, who="x", number=40, misses=1.0, invents=1.0, start=50, against="b")]
-    assert [alarm.who for alarm in alarms([*bad, *victims, *others])] == ["x"]
+    assert set(alarms([*bad, *victims, *others])) == {"x"}
 
 
 def test_what_a_person_has_looked_at_is_past():
     rng = np.random.default_rng(0)
     crowd = [*honest(rng), *labels(rng, who="x", number=50, misses=1.0, invents=1.0)]
-    [alarm] = alarms(crowd)
-    assert alarms(crowd, cleared_until={"x": alarm.until}) == []
+    [alarm] = alarms(crowd).values()
+    assert alarms(crowd, cleared_until={"x": alarm.until}) == {}
     again = labels(rng, who="x", number=50, misses=0.3, invents=0.1, start=50)
     again += labels(rng, who="x", number=40, misses=1.0, invents=1.0, start=100)
-    [second] = alarms([*crowd, *again], cleared_until={"x": alarm.until})
+    [second] = alarms([*crowd, *again], cleared_until={"x": alarm.until}).values()
     assert second.since > alarm.until
