@@ -21,16 +21,19 @@ from prm.vocabulary import PEOPLE
 MOST_AT_ONCE = 1000
 
 # In order of rank. Labels by machines and simulated annotators are never references.
-_ADJUDICATED = Q(adjudicates=True, source__kind__in=PEOPLE)
-_OF_STAFF = Q(annotator__role__in=STAFF, source__kind="human")
-_IMPORTED = Q(annotator__user__isnull=True, source__kind="human")
-_CONSENSUS = Q(annotator__isnull=True, source__kind="consensus")
-RANKS = {"adjudicated": 1, "staff": 2, "human": 3, "consensus": 4}
+KINDS = {
+    "adjudicated": Q(adjudicates=True, source__kind__in=PEOPLE),
+    "staff": Q(annotator__role__in=STAFF, source__kind="human"),
+    "human": Q(annotator__user__isnull=True, source__kind="human"),
+    "consensus": Q(annotator__isnull=True, source__kind="consensus"),
+}
+# Lookups of rows, such as labels and leases, whose solution is hidden gold.
+ON_HIDDEN_GOLD = {"solution__gold_answer__active": True, "solution__gold_answer__practice": False}
 
 
 @dataclass(frozen=True)
 class Reference:
-    """A solution's reference first error and the annotation that states it; `kind` is a key of RANKS."""
+    """A solution's reference first error and the annotation that states it; `kind` is a key of KINDS."""
 
     solution: int
     annotation: int
@@ -63,7 +66,7 @@ def is_practised(solution: str = "pk") -> Exists:
     return Exists(PracticeAnswer.objects.filter(gold__solution=OuterRef(solution)))
 
 
-def references(project: Project, *, kinds: Collection[str] = tuple(RANKS), **narrowed: object) -> Iterator[Reference]:
+def references(project: Project, *, kinds: Collection[str] = tuple(KINDS), **narrowed: object) -> Iterator[Reference]:
     """One reference for each solution that has one and is not gold yet, in order of solution.
 
     An adjudication outranks staff, then an imported annotator, then an imported consensus. If labels of the highest
@@ -72,12 +75,12 @@ def references(project: Project, *, kinds: Collection[str] = tuple(RANKS), **nar
     rows = (
         _eligible(project)
         .filter(**narrowed)
-        .exclude(Exists(GoldAnswer.objects.filter(solution=OuterRef("solution"), active=True)))
+        .exclude(is_gold("solution"))
         .exclude(is_practised("solution"))
         .order_by("solution", "rank", "-pk")
         .values_list("solution", "rank", "pk", "first_error")
     )
-    names = {RANKS[kind]: kind for kind in kinds}
+    names = {rank: kind for rank, kind in enumerate(KINDS) if kind in kinds}
     for solution, labels in groupby(rows.iterator(chunk_size=2000), key=lambda row: row[0]):
         ranked = [(rank, pk, first_error) for _, rank, pk, first_error in labels if rank in names]
         if ranked and len({first_error for rank, _, first_error in ranked if rank == ranked[0][0]}) == 1:
@@ -181,17 +184,11 @@ def _eligible(project: Project) -> QuerySet[Any]:
         labeller=Coalesce(OuterRef("annotator"), 0),
         revision__gt=OuterRef("revision"),
     )
-    rank = Case(
-        When(_ADJUDICATED, then=Value(1)),
-        When(_OF_STAFF, then=Value(2)),
-        When(_IMPORTED, then=Value(3)),
-        When(_CONSENSUS, then=Value(4)),
-        output_field=IntegerField(),
-    )
+    ranks = [When(labels, then=Value(rank)) for rank, labels in enumerate(KINDS.values())]
     return (
         Annotation.objects.filter(project=project, first_error__isnull=False)
         .exclude(lane__in=HIDDEN_LANES)
-        .annotate(rank=rank)
+        .annotate(rank=Case(*ranks, output_field=IntegerField()))
         .filter(rank__isnull=False)
         .exclude(Exists(later))
     )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Lane, Lease, Membership, Project, StepRating
 from annotation.work.annotations import first_annotations
-from annotation.work.gold.designation import hidden_gold
+from annotation.work.gold.designation import ON_HIDDEN_GOLD, hidden_gold
 from annotation.work.gold.gold_accuracy import Accuracy, Answer, Share, accuracy_of, grouped, share_of, suspects
 from prm.vocabulary import RATINGS
 
@@ -33,8 +33,7 @@ def answers_to(project: Project, *, lanes: Sequence[str] = (Lane.GOLD,), **narro
 
     Only first revisions count: later ones may know the reference.
     """
-    in_use = {"solution__gold_answer__active": True, "solution__gold_answer__practice": False}
-    return first_annotations(project).filter(lane__in=lanes, **in_use, **narrowed)
+    return first_annotations(project).filter(lane__in=lanes, **ON_HIDDEN_GOLD, **narrowed)
 
 
 def read_answers(rows: QuerySet[Annotation], *, latest: int | None = None) -> list[Answer]:

@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.crypto import salted_hmac
 
 from annotation.models import HIDDEN_LANES, Generation, GoldAnswer, Lane, Lease, Membership, QueueItem
+from annotation.work.gold.designation import hidden_gold
 from annotation.work.queue.item_choice import Taken
 
 # Most projects have none, and a claim then asks nothing further.
@@ -36,7 +37,8 @@ def place_of(membership: Membership) -> tuple[int, int | None]:
 
     A hidden item's rank is its position, so only later leases are counted.
     """
-    last = _hidden(membership, Lane.GOLD).order_by("-pk").values_list("rank", "leases").first()
+    items = QueueItem.objects.filter(assigned_to=membership, lane=Lane.GOLD)
+    last = items.order_by("-pk").values_list("rank", "leases").first()
     leases = Lease.objects.filter(annotator=membership).exclude(state=Lease.State.RELEASED)
     if last is None:
         return leases.exclude(item__lane=Lane.SCREENING).count(), None
@@ -54,8 +56,7 @@ def place_in_block(membership: Membership, block: int, share: float) -> int:
 def fresh_gold(membership: Membership) -> QuerySet[GoldAnswer]:
     """Hidden gold that the person has never leased, and whose reference is not their own label."""
     earlier_leases = Lease.objects.filter(annotator=membership, solution=OuterRef("solution"))
-    gold = GoldAnswer.objects.filter(project=membership.project_id, active=True, practice=False)
-    return gold.exclude(Exists(earlier_leases)).exclude(annotation__annotator=membership)
+    return hidden_gold(membership.project).exclude(Exists(earlier_leases)).exclude(annotation__annotator=membership)
 
 
 def lease_gold(
@@ -84,7 +85,3 @@ def lease_gold(
         item=item, solution_id=solution, annotator=membership, claimed_at=now, expires_at=until
     )
     return Taken(lease.pk, item.pk, solution)
-
-
-def _hidden(membership: Membership, lane: str) -> QuerySet[QueueItem]:
-    return QueueItem.objects.filter(assigned_to=membership, lane=lane)

@@ -17,6 +17,7 @@ from annotation.core.membership.access import require_role
 from annotation.core.membership.members import check_account
 from annotation.core.statements import columns, fetch_one, instance
 from annotation.models import Annotation, Lane, Lease, Membership, Project, QueueItem, ScreeningDecision
+from annotation.work.gold.designation import ON_HIDDEN_GOLD
 from annotation.work.gold.gold_accuracy import Answer
 from annotation.work.gold.gold_answers import answers_to, read_answers
 from prm.messages import Message
@@ -81,8 +82,7 @@ def settle(membership: Membership, latest: ScreeningDecision | None) -> str | No
 def attempt_of(membership: Membership, latest: ScreeningDecision | None) -> Attempt:
     """The screening since the `latest` decision. Gold that is retired or for practice by now does not count."""
     since = latest.decided_at if latest else None
-    in_use = {"solution__gold_answer__active": True, "solution__gold_answer__practice": False}
-    leases = Lease.objects.filter(annotator=membership, item__lane=Lane.SCREENING, **in_use)
+    leases = Lease.objects.filter(annotator=membership, item__lane=Lane.SCREENING, **ON_HIDDEN_GOLD)
     rows = list(leases.filter(**_after("item__created_at", since)).values_list("state", "item__state", "item"))
     again = [item for state, place, item in rows if (state, place) == (Lease.State.EXPIRED, QueueItem.State.READY)]
     answers = _answers(membership, Lane.SCREENING, since)
