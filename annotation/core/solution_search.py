@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, Value
-from django.db.models.expressions import RawSQL
 
+from annotation.core.statements import unnest_ids
 from annotation.models import SolutionWords, Step
 
 MOST_CHARACTERS = 200_000  # of a solution: its words are then smaller than the 1 MB that a text search vector holds
@@ -65,8 +65,7 @@ def matching(query: str) -> Q:
     if found:
         rows = SolutionWords.objects.filter(_HasWords(F("words"), Value(" & ".join(found))))
         few = list(rows.values_list("solution", flat=True)[: MOST_NAMED + 1])
-        named = RawSQL("SELECT unnest(%s::bigint[])", [few])
-        condition &= Q(pk__in=named if len(few) <= MOST_NAMED else rows.values("solution"))
+        condition &= Q(pk__in=unnest_ids(few) if len(few) <= MOST_NAMED else rows.values("solution"))
     return condition
 
 

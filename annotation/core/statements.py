@@ -7,13 +7,14 @@ stay prepared.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.models.base import ModelState
+from django.db.models.expressions import RawSQL
 from psycopg.rows import RowFactory, namedtuple_row, tuple_row
 from psycopg.types.numeric import Int8
 
@@ -68,8 +69,17 @@ def _of_one_type(value: Any) -> Any:
     A list of integers becomes the text of an array, because psycopg would convert them one by one.
     """
     if isinstance(value, list) and {int}.issuperset(map(type, value)):
-        return "{" + ",".join(map(str, value)) + "}"
+        return _array(value)
     return Int8(value) if type(value) is int else value
+
+
+def _array(integers: Iterable[int]) -> str:
+    return "{" + ",".join(map(str, integers)) + "}"
+
+
+def unnest_ids(ids: Iterable[int]) -> RawSQL:
+    """A subquery with these ids, for a queryset that a list of many ids would slow down."""
+    return RawSQL("SELECT unnest(%s::bigint[])", [_array(ids)])
 
 
 def fetch_one(statement: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:

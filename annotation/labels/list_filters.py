@@ -10,12 +10,12 @@ from uuid import UUID
 
 import msgspec
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
-from django.db.models.expressions import RawSQL
 from django.utils import timezone
 from msgspec import UNSET, UnsetType
 
 from annotation.core.bounds import Count, Id, about, invalid, one_of
 from annotation.core.solution_search import matching
+from annotation.core.statements import unnest_ids
 from annotation.labels.agreement.contrast import WAYS, contrasted, disagreements
 from annotation.labels.agreement.cube import NOT_KNOWN, Compared, Cube
 from annotation.labels.annotators.analysis import FIGURES, Analysis, who_is
@@ -101,7 +101,7 @@ class SolutionFilter(Compared, ListFilter, kw_only=True):
         if self.disagreement:
             rows = rows.filter(pk__in=disagreements(project).values("pk"))
         if self.between is not UNSET:
-            rows = rows.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", [Cube(project, self).solutions]))
+            rows = rows.filter(pk__in=unnest_ids(Cube(project, self).solutions))
         elif missing := [name for name in COMPARED if getattr(self, name) is not UNSET]:
             raise invalid(missing[0], Message("filter_needs_field", field="between"))
         if missing := [name for name in CONTRAST if getattr(self, name) is UNSET]:

@@ -4,7 +4,7 @@ Keeping only the solutions on which Monte Carlo estimates and a model judge agre
 "The Lessons of Developing Process Reward Models in Mathematical Reasoning" (Zhang et al. 2025).
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from django.db import connection
 from django.db.models import F, Max, Min, QuerySet
 from django.db.models.expressions import RawSQL
 
+from annotation.core.statements import unnest_ids
 from annotation.models import HIDDEN_LANES, Annotation, LabelSource, Project, Solution
 from annotation.models.agreement_rule import AgreementRule, AgreeOn
 from annotation.work.annotations import is_adjudicated, own_opinions
@@ -157,8 +158,3 @@ def _differing(labels: QuerySet[Annotation]) -> list[int]:
     known = labels.filter(first_error__isnull=False).order_by()
     ends = known.values("solution").annotate(least=Min("first_error"), most=Max("first_error"))
     return list(ends.filter(most__gt=F("least")).values_list("solution", flat=True))
-
-
-def unnest_ids(ids: Collection[int]) -> RawSQL:
-    """A subquery with these ids. They are sent as one text, because the driver converts each item of a list."""
-    return RawSQL("SELECT unnest(%s::bigint[])", [f"{{{','.join(map(str, ids))}}}"])

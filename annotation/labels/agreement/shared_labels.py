@@ -5,12 +5,12 @@ from typing import Literal
 
 import numpy as np
 from django.db.models import BigIntegerField, Case, Count, F, Func, QuerySet, Value, When
-from django.db.models.expressions import RawSQL
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce
 from numpy.typing import NDArray
 
 from annotation.core.packed_columns import read_columns
+from annotation.core.statements import unnest_ids
 from annotation.labels.agreement.measures import Integers, Values
 from annotation.models import HIDDEN_LANES, Annotation, Project, Solution, Step, StepRating
 from annotation.work.annotations import own_opinions
@@ -87,7 +87,7 @@ def first_errors_of(labels: SharedLabels) -> Values:
 
 def step_ratings_of(labels: SharedLabels) -> Values:
     """The ratings of steps, from bad to good. A unit is a completion that somebody rated."""
-    rated = StepRating.objects.filter(state="rated", annotation__in=_ids(labels.label))
+    rated = StepRating.objects.filter(state="rated", annotation__in=unnest_ids(labels.label.tolist()))
     label, step, rating = read_columns(rated.order_by(), "annotation_id", "step_id", "rating")
     order = np.argsort(labels.label)
     of = order[np.searchsorted(labels.label, label, sorter=order)]
@@ -99,15 +99,16 @@ def step_ratings_of(labels: SharedLabels) -> Values:
 
 def lengths_of(labels: SharedLabels) -> Integers:
     """The number of positions of each solution."""
-    places = Step.objects.filter(solution__in=_ids(labels.solutions)).order_by().values_list("solution")
+    places = Step.objects.filter(solution__in=unnest_ids(labels.solutions.tolist())).order_by().values_list("solution")
     lengths = dict(places.annotate(n=Count("position", distinct=True)))
     return np.array([lengths.get(pk, 0) for pk in labels.solutions.tolist()], dtype=np.int64)
 
 
 def texts_of(labels: SharedLabels, field: str) -> list[str]:
     """A text of each solution, by its lookup."""
-    texts = dict(Solution.objects.filter(pk__in=_ids(labels.solutions)).order_by().values_list("pk", field))
-    return [texts[pk] for pk in labels.solutions.tolist()]
+    solutions = labels.solutions.tolist()
+    texts = dict(Solution.objects.filter(pk__in=unnest_ids(solutions)).order_by().values_list("pk", field))
+    return [texts[pk] for pk in solutions]
 
 
 def _latest_of_machines(project: Project) -> QuerySet[Annotation]:
@@ -128,7 +129,3 @@ def _read(labels: QuerySet[Annotation]) -> NDArray[np.int64]:
         Func(F("submitted_at"), template="extract(epoch FROM %(expressions)s)"),
         Coalesce("item__generation__number", Cast(KT("stated__generation"), BigIntegerField()), Value(NO_GENERATION)),
     )
-
-
-def _ids(keys: Integers) -> RawSQL:
-    return RawSQL("SELECT unnest(%s::bigint[])", [keys.tolist()])

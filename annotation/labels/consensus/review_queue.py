@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from django.db.models import Case, Q, QuerySet, Value, When
 
-from annotation.labels.agreement.contrast import disagreed, unnest_ids
+from annotation.core.statements import unnest_ids
+from annotation.labels.agreement.contrast import disagreed
 from annotation.models import HIDDEN_LANES, IN_DOUBT, Annotation, Dispute, Project, SentBack, Solution, StepRating
 from annotation.work.annotations import is_adjudicated, latest_annotations
 from annotation.work.gold.designation import is_gold
