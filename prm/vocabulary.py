@@ -36,6 +36,8 @@ LABEL_LANES: tuple[LabelLane, ...] = get_args(LabelLane)
 VISIBILITIES: tuple[Visibility, ...] = get_args(Visibility)
 NEUTRAL_POLICIES: tuple[NeutralPolicy, ...] = get_args(NeutralPolicy)
 
+NO_ERROR = -1  # in place of the position of a first error
+
 # Conversions between the two forms of a rating; "unsure" has no number.
 RATING_OF: dict[Word, Rating] = dict(zip(WORDS, RATINGS, strict=False))
 WORD_OF: dict[int | None, Word] = {rating: word for word, rating in RATING_OF.items()} | {None: "unsure"}

@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from prm.formats.labels import NONE, annotator_in, error_along, index_label
+from prm.formats.labels import annotator_in, error_along, index_label
 from prm.formats.reading import convert_record, other_fields
 from prm.formats.record import Record, RecordAnnotation, as_imported, sampled
 from prm.formats.registry import file_format
 from prm.formats.writing import always
-from prm.vocabulary import NeutralPolicy
+from prm.vocabulary import NO_ERROR, NeutralPolicy
 
 
 class _Line(msgspec.Struct):
@@ -28,7 +28,7 @@ class _Line(msgspec.Struct):
 @file_format("big_bench_mistake", label="BIG-Bench-Mistake", keys=("input", "steps", "target", "mistake_index"))
 def big_bench_mistake(value: Any) -> Record:
     line = convert_record(value, _Line)
-    error = NONE if line.mistake_index is None else line.mistake_index
+    error = NO_ERROR if line.mistake_index is None else line.mistake_index
     if line.mistake_index is not None and line.mistake_index < 0:
         error = len(line.steps)  # invalid: only null means no error
     label = index_label(
@@ -54,5 +54,5 @@ def _lines(record: Record, label: RecordAnnotation, neutral: NeutralPolicy) -> I
         "steps": steps,
         "answer": as_imported(record, label, "final_answer"),
         "target": as_imported(record, label, "reference_answer") or "",
-        "mistake_index": None if error == NONE else error,
+        "mistake_index": None if error == NO_ERROR else error,
     }

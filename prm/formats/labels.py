@@ -9,9 +9,8 @@ from prm.formats.path import Taken, agreed_path, agreed_rating, taken_path
 from prm.formats.reading import Unreadable
 from prm.formats.record import PathPosition, Rating, Record, RecordAnnotation
 from prm.messages import Message
-from prm.vocabulary import FinishReason, NeutralPolicy, SourceKind, StepKind
+from prm.vocabulary import NO_ERROR, FinishReason, NeutralPolicy, SourceKind, StepKind
 
-NONE = -1
 _INDEX = re.compile(r"\s*[0-9]{1,9}\s*")
 
 
@@ -54,7 +53,7 @@ def conclusion_of(
     bad = min((position for position, rating in rated.items() if rating == -1), default=None)
     if bad is not None:
         return "found_error", None if any(position < bad for position in unrated) else bad
-    return ("give_up", None) if unrated else ("solution", NONE)
+    return ("give_up", None) if unrated else ("solution", NO_ERROR)
 
 
 def annotator_in(line: dict[str, Any], format: str) -> str:
@@ -80,11 +79,11 @@ def index_label(
     The steps before it are right and those after it are unrated. Raises Unreadable naming `field` if there is no such
     step.
     """
-    if not NONE <= error < count:
+    if not NO_ERROR <= error < count:
         raise Unreadable(field, Message("step_index_invalid", error=error, last=count - 1))
-    ratings = [1] * count if error == NONE else [1] * error + [-1]
+    ratings = [1] * count if error == NO_ERROR else [1] * error + [-1]
     annotation = rated_label(ratings, kind=kind, name=name, native=native)
-    if error != NONE:
+    if error != NO_ERROR:
         annotation.path[-1].chosen = None  # the label ends with the first error
     return annotation
 
@@ -99,7 +98,7 @@ def label_to_write(record: Record) -> RecordAnnotation | None:
 def _agreed_label(record: Record) -> RecordAnnotation:
     """The agreed ratings along the agreed path, up to the first error."""
     path: list[PathPosition] = []
-    error, all_rated = NONE, True
+    error, all_rated = NO_ERROR, True
     for step in agreed_path(record.annotations):
         rating = agreed_rating(record, step)
         rated = step.alternative is not None and rating is not None
@@ -109,8 +108,8 @@ def _agreed_label(record: Record) -> RecordAnnotation:
             error = step.position
             break
         all_rated = all_rated and (rated or _is_observation(record, step))
-    finish: FinishReason = "found_error" if error != NONE else "give_up"
-    if error == NONE and all_rated and any(label.first_error == NONE for label in record.annotations):
+    finish: FinishReason = "found_error" if error != NO_ERROR else "give_up"
+    if error == NO_ERROR and all_rated and any(label.first_error == NO_ERROR for label in record.annotations):
         finish = "solution"
     known = all_rated and finish != "give_up"
     return RecordAnnotation("consensus", finish, path, first_error=error if known else None)
@@ -159,13 +158,13 @@ def steps_along(record: Record, label: RecordAnnotation | None) -> list[Step]:
 
 
 def error_along(record: Record, label: RecordAnnotation) -> tuple[list[str], int]:
-    """The texts of the steps along a label's path, and the index of its first error among them, NONE for none.
+    """The texts of the steps along a label's path, and the index of its first error among them, NO_ERROR for none.
 
     The index differs from the position if an earlier position has no step. The first error must be known.
     """
     along = steps_along(record, label)
-    positions = [step.position for step in along]
-    return [step.text for step in along], NONE if label.first_error == NONE else positions.index(label.first_error or 0)
+    texts, positions = [step.text for step in along], [step.position for step in along]
+    return texts, NO_ERROR if label.first_error == NO_ERROR else positions.index(label.first_error or 0)
 
 
 class RatedSteps(NamedTuple):

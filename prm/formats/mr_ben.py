@@ -10,16 +10,16 @@ from typing import Any
 
 import msgspec
 
-from prm.formats.labels import NONE, annotator_in, error_along, index_in, index_label
+from prm.formats.labels import annotator_in, error_along, index_in, index_label
 from prm.formats.reading import Unreadable, convert_record
 from prm.formats.record import Record, RecordAnnotation, as_imported, sampled, stored_line
 from prm.formats.registry import file_format
 from prm.formats.writing import Loss, always
 from prm.messages import Message
-from prm.vocabulary import NeutralPolicy
+from prm.vocabulary import NO_ERROR, NeutralPolicy
 
 SOURCE = "mr_ben"
-NO_ERROR = "N/A"
+NOT_APPLICABLE = "N/A"
 FIELD = "Model_Solution_First_Error_Step"
 
 
@@ -72,12 +72,12 @@ def mr_ben(value: Any) -> Record:
 
 def _label(line: _Line, steps: list[str], name: str) -> RecordAnnotation:
     marked = line.Model_Solution_First_Error_Step
-    if marked == NO_ERROR:
-        error = NONE
+    if marked == NOT_APPLICABLE:
+        error = NO_ERROR
     elif isinstance(line.Model_Solution_Steps, list):
         number = index_in(marked)
         if not number:
-            raise Unreadable(FIELD, Message("step_number_invalid", given=marked[:40], none=NO_ERROR))
+            raise Unreadable(FIELD, Message("step_number_invalid", given=marked[:40], none=NOT_APPLICABLE))
         error = number - 1
     elif not marked.strip():
         return RecordAnnotation(source_kind="human", source_name=name, finish_reason="found_error", path=[])
@@ -114,5 +114,5 @@ def _lines(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy)
         "Sampled_Model": as_imported(record, annotation, "generator"),
         "Model_Solution_Steps": steps,
         **({} if correct is None else {"Model_Solution_Correctness": "correct" if correct else "incorrect"}),
-        FIELD: NO_ERROR if error == NONE else str(error + 1),
+        FIELD: NOT_APPLICABLE if error == NO_ERROR else str(error + 1),
     }

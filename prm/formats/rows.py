@@ -7,13 +7,14 @@ from typing import Any, Literal, cast, get_args
 import msgspec
 
 from prm.formats import cells
-from prm.formats.labels import NONE, index_label, rated_label
+from prm.formats.labels import index_label, rated_label
 from prm.formats.mapping import Column, Drawn, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
 from prm.formats.reading import Unreadable, validation_fault
 from prm.formats.record import Completion, Inclusion, Provenance, Record, RecordAnnotation
 from prm.messages import Message
 from prm.vocabulary import (
     LABEL_LANES,
+    NO_ERROR,
     OUTCOME_SOURCES,
     SOURCE_KINDS,
     STEP_KINDS,
@@ -210,7 +211,7 @@ def _index_label(row: Row, label: LabelMapping, count: int) -> RecordAnnotation 
     cell = cell_of(row, column)
     word = "" if cells.is_empty(cell) else cells.text(cell, column).strip()
     if word.casefold() in (none.strip().casefold() for none in label.none):
-        error = NONE
+        error = NO_ERROR
     elif not word:
         return None
     else:

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from prm.formats.labels import NONE, conclusion_of
+from prm.formats.labels import conclusion_of
 from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
-from prm.vocabulary import RATING_OF, GivenUp, Word
+from prm.vocabulary import NO_ERROR, RATING_OF, GivenUp, Word
 
 MEANINGS: dict[str, Word] = {
     **dict.fromkeys(("good", "correct", "right", "positive", "yes", "true", "valid", "ok", "1", "+1", "+"), "good"),
@@ -163,7 +163,7 @@ def label_of(names: StepNames, answers: Answers, count: int, **fields: Any) -> R
     return RecordAnnotation(
         finish_reason=finish or concluded,
         path=path,
-        first_error=None if finish and error == NONE else error,
+        first_error=None if finish and error == NO_ERROR else error,
         comment=note,
         native={"other": others} if others else {},
         **fields,

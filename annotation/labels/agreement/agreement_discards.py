@@ -11,11 +11,12 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from django.db.models import BooleanField, Count, ExpressionWrapper, OuterRef, Subquery
 
-from annotation.labels.agreement.contrast import NONE, SourceVerdict, errors_by_source, passes_rule
+from annotation.labels.agreement.contrast import SourceVerdict, errors_by_source, passes_rule
 from annotation.labels.annotators.batches import is_set_aside
 from annotation.models import HIDDEN_LANES, Annotation, Project, Step
 from annotation.models.agreement_rule import AgreementRule
 from annotation.work.gold.designation import is_gold
+from prm.vocabulary import NO_ERROR
 
 Grouping = Literal["error", "verdicts", "domain", "length"]
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
@@ -60,7 +61,7 @@ def filter_solutions(project: Project, rule: AgreementRule) -> Iterator[Filtered
         found = errors_by_source(rule, verdicts)
         yield Filtered(
             solution=pk,
-            error="reported" if any(error != NONE for errors in found for error in errors) else "none",
+            error="reported" if any(error != NO_ERROR for errors in found for error in errors) else "none",
             verdicts=" · ".join(f"{name}: {_verdict(one)}" for name, one in zip(rule.sources, found, strict=True)),
             domain=domain,
             length=_length(steps),
@@ -116,7 +117,7 @@ def _labels(project: Project, rule: AgreementRule) -> Iterator[Any]:
 def _verdict(errors: set[int]) -> str:
     if not errors:
         return "silent"
-    found = {error != NONE for error in errors}
+    found = {error != NO_ERROR for error in errors}
     return "both" if len(found) > 1 else "error" if found == {True} else "none"
 
 

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from prm.vocabulary import NO_ERROR
+
 Array = NDArray[np.floating]
-NO_ERROR = -1
 
 
 @dataclass(frozen=True)

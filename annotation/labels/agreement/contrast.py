@@ -18,8 +18,7 @@ from annotation.models import HIDDEN_LANES, Annotation, LabelSource, Project, So
 from annotation.models.agreement_rule import AgreementRule, AgreeOn
 from annotation.work.annotations import is_adjudicated, own_opinions
 from annotation.work.gold.designation import is_gold
-
-NONE = -1
+from prm.vocabulary import NO_ERROR
 
 
 class SourceVerdict(NamedTuple):
@@ -51,21 +50,21 @@ class Contrast:
         return self.pairs - self.exact
 
     def add(self, one: int, other: int, pairs: int) -> None:
-        """Count pairs of labels with these first errors, NONE for none."""
+        """Count pairs of labels with these first errors."""
         self.pairs += pairs
         self.exact += pairs * agree(one, other, "first_error")
         self.within_one += pairs * agree(one, other, "within_one")
-        self.both += pairs * (one != NONE and other != NONE)
-        self.neither += pairs * (one == other == NONE)
-        self.only_one += pairs * (one != NONE and other == NONE)
-        self.only_other += pairs * (one == NONE and other != NONE)
+        self.both += pairs * (one != NO_ERROR and other != NO_ERROR)
+        self.neither += pairs * (one == other == NO_ERROR)
+        self.only_one += pairs * (one != NO_ERROR and other == NO_ERROR)
+        self.only_other += pairs * (one == NO_ERROR and other != NO_ERROR)
 
 
 def agree(one: int, other: int, on: AgreeOn) -> bool:
-    """Whether two first errors agree by the criterion; "no error" (NONE) is never one step apart."""
+    """Whether two first errors agree by the criterion; "no error" is never one step apart."""
     if on == "presence":
-        return (one == NONE) == (other == NONE)
-    return one == other or (on == "within_one" and min(one, other) != NONE and abs(one - other) == 1)
+        return (one == NO_ERROR) == (other == NO_ERROR)
+    return one == other or (on == "within_one" and min(one, other) != NO_ERROR and abs(one - other) == 1)
 
 
 def passes_rule(rule: AgreementRule, labels: Iterable[SourceVerdict]) -> bool:

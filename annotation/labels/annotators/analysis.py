@@ -14,7 +14,7 @@ from annotation.labels.annotators.batch_watch import material_of
 from annotation.labels.annotators.biases import Bias, Compared, biases_of
 from annotation.labels.annotators.copies import Likeness, likenesses_of
 from annotation.labels.annotators.guessing import Speed, speeds_of
-from annotation.labels.annotators.judged_labels import NO_ERROR, FirstErrorLabel, Reference, name_of, references_of
+from annotation.labels.annotators.judged_labels import FirstErrorLabel, Reference, name_of, references_of
 from annotation.labels.annotators.patterns import PatternShare, pattern_shares
 from annotation.labels.annotators.suspicions import Material
 from annotation.labels.annotators.valid_solutions import (
@@ -26,6 +26,7 @@ from annotation.labels.annotators.valid_solutions import (
 from annotation.labels.annotators.weeks import Week, weeks_of
 from annotation.models import Annotation, Membership, Project, Step, StepRating
 from annotation.work.gold.gold_accuracy import Share, share_of
+from prm.vocabulary import NO_ERROR
 
 GENERATORS = 8  # the most frequent ones are features
 

@@ -10,10 +10,9 @@ from annotation.labels.annotators.batches import in_use
 from annotation.models import HIDDEN_LANES, Annotation, Lane, ModelVersion, PoolScore, Project, StepRating
 from annotation.work.annotations import current_annotations, first_annotations
 from annotation.work.gold.designation import active_gold
-from prm.vocabulary import MACHINES
+from prm.vocabulary import MACHINES, NO_ERROR
 
 LATEST = 5000
-NO_ERROR = -1
 LONG_COMMENT = 20  # characters; shorter comments may be equal by chance
 
 

@@ -16,7 +16,8 @@ from typing import Annotated, Literal
 
 from annotation.core.bounds import about
 from annotation.labels.annotators.evidence import NOBODY, Rise, highest_rise, tolerated, weigh
-from annotation.labels.annotators.judged_labels import NO_ERROR, FirstErrorLabel, Reference, of_people
+from annotation.labels.annotators.judged_labels import FirstErrorLabel, Reference, of_people
+from prm.vocabulary import NO_ERROR
 
 Pattern = Literal["none", "same", "turns"]
 PATTERNS: tuple[Pattern, ...] = ("none", "same", "turns")

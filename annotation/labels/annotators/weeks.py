@@ -10,8 +10,9 @@ from typing import Annotated
 
 from annotation.core.bounds import about
 from annotation.labels.annotators.anchoring import Logs, Pace, pace_of
-from annotation.labels.annotators.judged_labels import NO_ERROR, FirstErrorLabel, Reference, of_people
+from annotation.labels.annotators.judged_labels import FirstErrorLabel, Reference, of_people
 from annotation.work.gold.gold_accuracy import Share, share_of
+from prm.vocabulary import NO_ERROR
 
 
 @dataclass(frozen=True)

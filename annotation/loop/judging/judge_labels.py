@@ -13,9 +13,9 @@ from annotation.loop.judging.replies import Verdict
 from annotation.models import Annotation, JudgedSolution, JudgingRun, LabelScheme, LabelSource, Step
 from annotation.work.labelling.annotation_rows import write_annotation
 from annotation.work.labelling.payload import Dimensions, GivenPosition, GivenRating, Submission
-from prm.formats.labels import NONE, rated_label
+from prm.formats.labels import rated_label
 from prm.formats.record import RecordAnnotation
-from prm.vocabulary import StepKind
+from prm.vocabulary import NO_ERROR, StepKind
 
 NAMESPACE = uuid.UUID("5f9f6f0b-5a66-4b1c-8f0e-6a7d3c6d9b17")
 
@@ -25,9 +25,9 @@ def submission_of(
 ) -> Submission:
     """The verdict as a label of the solution, which ends at the first error if the project's labels do."""
     ratings, error = list(verdict.ratings), verdict.first_error
-    if error != NONE and scheme.stop_at_first_error:
+    if error != NO_ERROR and scheme.stop_at_first_error:
         ratings = ratings[: error + 1]
-    ends = error if len(ratings) < len(steps) or scheme.stop_at_first_error else NONE
+    ends = error if len(ratings) < len(steps) or scheme.stop_at_first_error else NO_ERROR
     path = []
     for step, rating in zip(steps, ratings, strict=False):
         given = [] if rating is None else [_rating(step, rating, verdict.reasons.get(step.position, ""), scheme)]

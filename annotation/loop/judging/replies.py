@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from prm.formats.labels import NONE
 from prm.messages import Message
+from prm.vocabulary import NO_ERROR
 
 BOXED = re.compile(r"\\boxed\s*\{\s*(?:\\text\s*\{)?\s*([-−–]?\s*\d{1,6})\s*\}")
 THOUGHT = "</think>"
@@ -40,7 +40,7 @@ class Verdict:
     @property
     def first_error(self) -> int:
         """The first step rated -1; -1 for none."""
-        return next((number for number, rating in enumerate(self.ratings) if rating == -1), NONE)
+        return next((number for number, rating in enumerate(self.ratings) if rating == -1), NO_ERROR)
 
 
 def read_verdict(template: str, reply: str, *, steps: int, cut: bool = False, neutral: bool = True) -> Verdict:
@@ -82,9 +82,9 @@ def _verdict_at(value: Any, steps: int) -> Verdict:
     index = _number(re.sub(r"[−–]", "-", value).replace(" ", "") if isinstance(value, str) else value)
     if index is None:
         raise Unreadable(Message("reply_without_verdict"))
-    if not NONE <= index < steps:
+    if not NO_ERROR <= index < steps:
         raise Unreadable(Message("reply_step_out_of_range", index=index, last=steps - 1))
-    return Verdict([1] * steps if index == NONE else [1] * index + [-1])
+    return Verdict([1] * steps if index == NO_ERROR else [1] * index + [-1])
 
 
 def _ratings(values: Any, steps: int) -> list[int]:

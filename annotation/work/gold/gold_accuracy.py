@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 from annotation.core.bounds import about
 from prm.intervals import score_interval
+from prm.vocabulary import NO_ERROR
 
-NO_ERROR = -1
 GOOD, GOOD_OF = 0.8, 3  # a good annotator has this share of at least this many other gold answers right
 LEAST_GOOD = 2  # good annotators needed before their disagreement counts
 
