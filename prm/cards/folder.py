@@ -1,5 +1,6 @@
 """Writes the card of a model folder from its files. No torch."""
 
+import hashlib
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,13 +36,17 @@ def write_card(folder: Path) -> str:
 
 
 def add_evaluations(folder: Path, paths: Sequence[Path]) -> None:
-    """Copy evaluations into a model folder. Raises DataError before copying if one is of other weights or unusable."""
-    manifest = read_manifest(folder)
-    for path in paths:
-        _evaluations_of(manifest, path)
-    for path in paths:
-        (folder / EVALUATIONS_FOLDER).mkdir(exist_ok=True)
-        shutil.copy(path, folder / EVALUATIONS_FOLDER / path.name)
+    """Copy evaluations into a model folder. Raises DataError before copying if one is of other weights or unusable.
+
+    A file replaces an earlier one of the same name only if it is of the same data.
+    """
+    manifest, stored = read_manifest(folder), folder / EVALUATIONS_FOLDER
+    evaluations = {path: _evaluations_of(manifest, path) for path in paths}
+    for path, of_path in evaluations.items():
+        if path.resolve().parent != stored.resolve():
+            data = hashlib.sha256(msgspec.json.encode([one.files for one in of_path], order="sorted")).hexdigest()
+            stored.mkdir(exist_ok=True)
+            shutil.copy(path, stored / f"{path.stem}-{data[:8]}.json")
 
 
 def read_about(folder: Path) -> About:

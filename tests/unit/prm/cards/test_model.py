@@ -172,6 +172,30 @@ def test_the_command_gathers_what_lies_in_the_folder(folder: Path, tmp_path_fact
     }  # fmt: skip
 
 
+def test_evaluations_of_different_data_do_not_replace_each_other(folder: Path, tmp_path_factory) -> None:
+    weights = file_sha256(folder / WEIGHTS_FILE)
+    first, second = (tmp_path_factory.mktemp("out") / "result.json" for _ in range(2))
+    write_json(first, [evaluation(weights)])
+    write_json(second, [msgspec.structs.replace(evaluation(weights), data="Other", files={"other.json": "0" * 64})])
+    assert main(["card", "--model", str(folder), "--evaluation", str(first), str(second)]) == 0
+    for name in ("ProcessBench", "Other"):
+        assert f"### {name}" in (folder / "CARD.md").read_text()
+    write_json(second, [msgspec.structs.replace(evaluation(weights), data="Again", files={"other.json": "0" * 64})])
+    assert main(["card", "--model", str(folder), "--evaluation", str(second)]) == 0
+    card = (folder / "CARD.md").read_text()
+    assert "### ProcessBench" in card
+    assert "### Again" in card
+    assert "### Other" not in card
+
+
+def test_an_evaluation_may_already_be_in_the_folder(folder: Path, capsys) -> None:
+    own = folder / "evaluations" / "result.json"
+    write_json(own, [evaluation(file_sha256(folder / WEIGHTS_FILE))])
+    assert main(["card", "--model", str(folder), "--evaluation", str(own)]) == 0
+    assert (folder / "CARD.md").read_text().count("### ProcessBench") == 1
+    assert list((folder / "evaluations").iterdir()) == [own]
+
+
 def test_with_an_evaluation_of_other_weights_none_is_stored(folder: Path, tmp_path_factory, capsys) -> None:
     own, other = (tmp_path_factory.mktemp("out") / f"{name}.json" for name in ("own", "other"))
     write_json(own, [evaluation(file_sha256(folder / WEIGHTS_FILE))])
