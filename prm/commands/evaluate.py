@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
     from prm.evaluation.evaluation import measure, threshold_from
     from prm.formats.benchmark import read_benchmark
 
-    check_output(options.json, *options.data, options.scores, options.threshold_from)
+    check_output(options.json, *options.data, options.mapping, options.scores, options.threshold_from)
     benchmark = read_benchmark(options.data, mapping_of(options))
     fitting = read_benchmark([options.threshold_from]) if options.threshold_from else None
     evaluations = []

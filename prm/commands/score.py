@@ -53,7 +53,7 @@ def add(commands: Any) -> None:
 
 @cleaning_up()
 def run(options: argparse.Namespace) -> None:
-    check_output(options.out, options.data)
+    check_output(options.out, options.data, options.mapping)
     scorer = _scorer(options)
     progress = _Progress()
     scores = scorer.score(read_traces(options.data, mapping_of(options)), on_progress=progress)

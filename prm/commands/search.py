@@ -102,7 +102,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     from prm.search.ledger import Ledger
 
-    check_output(options.out, options.problems)
+    check_output(options.out, options.problems, options.api_key_file, options.token_file)
     settings = _settings(options)
     ledger = Ledger(options.out, _problems(options.problems), settings)
     search = _search(options, _policy(options), _verifier(options))

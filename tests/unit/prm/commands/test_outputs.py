@@ -32,6 +32,23 @@ def test_scores_never_replace_the_data(traces: Path, name: str, capsys) -> None:
     assert traces.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "score --model zero:tiny --data {data} --mapping {other} --out {other}",
+        "evaluate --model zero:tiny --data {data} --mapping {other} --json {other}",
+        "search best-of-n --endpoint http://127.0.0.1:9/v1 --model any --verifier zero:tiny --problems {data} "
+        "--api-key-file {other} --out {other}",
+    ],
+)
+def test_results_never_replace_another_input(traces: Path, line: str, capsys) -> None:
+    other = traces.parent / "other.json"
+    other.write_text('{"problem": "problem"}')
+    assert main(line.format(data=traces, other=other).split()) == 2
+    assert capsys.readouterr().err == f"{other} is an input file: write the result to another file\n"
+    assert other.read_text() == '{"problem": "problem"}'
+
+
 def test_an_error_leaves_no_partial_file_and_the_old_one_as_it_was(tmp_path: Path) -> None:
     def records():
         yield {"a": 1}
