@@ -37,7 +37,7 @@ def draw_overoptimisation(report: Overoptimisation, path: Path) -> None:
     axes[0][-1].legend(fontsize=7, frameon=False)
     axes[1][0].set_ylim(bottom=0)
     axes[1][0].set_ylabel("fooled")
-    figure.savefig(path, dpi=100)
+    _save(figure, path)
 
 
 def draw_faithfulness(report: Faithfulness, path: Path) -> None:
@@ -49,6 +49,11 @@ def draw_faithfulness(report: Faithfulness, path: Path) -> None:
     _bars(right, report.by_remaining, ("noticed", "moved_unseen"), "steps still to come")
     left.set_ylim(0, 1.02)
     left.set_ylabel("share")
+    _save(figure, path)
+
+
+def _save(figure: Figure, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=100)
 
 

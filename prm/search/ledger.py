@@ -69,6 +69,7 @@ class Ledger:
 
     def fill(self, solve: Callable[[int, Problem], Solved], concurrency: int) -> None:
         """Solve the remaining problems, several at a time."""
+        self._out.parent.mkdir(parents=True, exist_ok=True)
         left = [(number, one) for number, one in enumerate(self._all) if one.problem not in self._by_problem]
         with open(self._out, "ab") as lines, ThreadPoolExecutor(concurrency) as pool:
             waiting = {pool.submit(solve, *numbered): numbered for numbered in left}

@@ -28,7 +28,7 @@ def test_an_unknown_domain_is_refused(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_best_of_n_prints_a_table_and_writes_figures_and_a_picture(sampled, tmp_path, capsys):
-    out, picture = tmp_path / "b.json", tmp_path / "b.svg"
+    out, picture = tmp_path / "b.json", tmp_path / "new" / "b.svg"
     arguments = ["probe", "best-of-n", "--model", "zero:tiny", "--data", str(sampled), "--bootstrap", "20"]
     assert main([*arguments, "--json", str(out), "--picture", str(picture)]) == 0
     assert "| product | 4 |" in capsys.readouterr().out

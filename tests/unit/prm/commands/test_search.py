@@ -79,6 +79,11 @@ def test_problems_may_be_an_array_or_csv(tmp_path, asked, content: str) -> None:
     assert [json.loads(line)["correct"] for line in lines] == [None, None]
 
 
+def test_the_folder_of_the_results_is_created(tmp_path, asked) -> None:
+    assert run(tmp_path, ["p"], "--out", str(tmp_path / "new" / "solved.jsonl")) == 0
+    assert (tmp_path / "new" / "solved.jsonl").read_text().count("\n") == 1
+
+
 def test_a_file_without_problems_is_refused(tmp_path, asked, capsys) -> None:
     assert run(tmp_path, [], content="problem\n") == 2
     assert "problems.jsonl: no records" in capsys.readouterr().err
