@@ -3,13 +3,16 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prm.errors import DataError, FormatError
 from prm.messages import Message
 from prm.processes import use_half_the_cores
+from prm.scores import TraceScore
+from prm.traces import Trace
 
 if TYPE_CHECKING:
     from prm.formats.mapping import Mapping
@@ -21,6 +24,7 @@ ZERO_LABEL = "zero:"
 HUB_LABEL = "hub:"
 SOLUTIONS_HELP = "solutions in any format, or hub:OWNER/NAME for a dataset on the Hugging Face Hub"
 MODEL_HELP = "model folder, or zero:BACKBONE for scores without labels"
+PROGRESS_SECONDS = 5.0
 
 
 def load_scorer(model: str, *, long: "Long" = "null", share_prefix: "ShareChoice" = "auto") -> "Scorer":
@@ -123,6 +127,26 @@ def check_output(out: Path | None, *inputs: Path | None) -> None:
     folder = next(one for one in out.absolute().parents if one.exists())
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise DataError(Message("output_folder_unwritable", path=out, folder=folder))
+
+
+class Progress:
+    """Prints what it is called with on stderr, at most one line every few seconds, and keeps the latest."""
+
+    def __init__(self) -> None:
+        self.latest: object = None
+        self._said_at = time.monotonic()
+
+    def __call__(self, done: object) -> None:
+        self.latest = done
+        if time.monotonic() - self._said_at > PROGRESS_SECONDS:
+            self._said_at = time.monotonic()
+            sys.stderr.write(f"{done}\n")
+            sys.stderr.flush()
+
+
+def score_all(scorer: "Scorer", traces: Sequence[Trace]) -> list[TraceScore]:
+    """The scores of the traces, with progress on stderr."""
+    return list(scorer.score(traces, on_progress=Progress()))
 
 
 def say(line: str) -> None:

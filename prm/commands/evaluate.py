@@ -18,6 +18,7 @@ from prm.commands.common import (
     mapping_of,
     probability,
     say,
+    score_all,
 )
 from prm.errors import DataError
 from prm.files import write_json
@@ -137,7 +138,7 @@ def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
         threshold=scorer.threshold,
         fitted_on=fitted_on,
         temperature=manifest.temperature if manifest else None,
-        scores_of=lambda traces: list(scorer.score(traces)),
+        scores_of=partial(score_all, scorer),
     )
 
 

@@ -5,7 +5,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from prm.commands.common import MODEL_HELP, above_zero, at_least, check_output, input_file, load_scorer, say
+from prm.commands.common import (
+    MODEL_HELP,
+    above_zero,
+    at_least,
+    check_output,
+    input_file,
+    load_scorer,
+    say,
+    score_all,
+)
 from prm.errors import DataError
 from prm.files import write_json
 from prm.formats.trace_files import read_traces
@@ -81,7 +90,7 @@ def run_best_of_n(options: argparse.Namespace) -> None:
     check_output(options.picture, options.data)
     scorer = load_scorer(options.model)
     traces = list(read_traces(options.data))
-    report = overoptimisation(traces, list(scorer.score(traces)), bootstrap=options.bootstrap, seed=options.seed)
+    report = overoptimisation(traces, score_all(scorer, traces), bootstrap=options.bootstrap, seed=options.seed)
     _report(options, report, overoptimisation_table(report))
     if options.picture:
         from prm.probes.pictures import draw_overoptimisation
@@ -136,8 +145,8 @@ def run_cost(options: argparse.Namespace) -> None:
         training=[training_of(name, scorer) for name, scorer in models if scorer.manifest],
         choices=choices(
             traces,
-            list(process.score(traces)),
-            list(outcome.score(traces)),
+            score_all(process, traces),
+            score_all(outcome, traces),
             bootstrap=options.bootstrap,
             seed=options.seed,
         )

@@ -1,13 +1,13 @@
 """`score`: scores every step in a file of traces and writes JSONL of scores."""
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prm.commands.common import (
     MODEL_HELP,
     SOLUTIONS_HELP,
+    Progress,
     add_mapping,
     at_least,
     check_output,
@@ -22,8 +22,6 @@ from prm.scores import AGGREGATES, Throughput, aggregated, write_scores
 
 if TYPE_CHECKING:
     from prm.scoring import Scorer
-
-PROGRESS_SECONDS = 5.0
 
 
 def add(commands: Any) -> None:
@@ -55,10 +53,10 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     check_output(options.out, options.data, options.mapping)
     scorer = _scorer(options)
-    progress = _Progress()
+    progress = Progress()
     scores = scorer.score(read_traces(options.data, mapping_of(options)), on_progress=progress)
     write_scores(options.out, (aggregated(score, by=options.aggregate, blocks=options.blocks) for score in scores))
-    say(str(progress.total))
+    say(str(progress.latest or Throughput()))
 
 
 def _scorer(options: argparse.Namespace) -> "Scorer":
@@ -67,17 +65,3 @@ def _scorer(options: argparse.Namespace) -> "Scorer":
     from prm.scoring.vllm import load_over_vllm
 
     return load_over_vllm(Path(options.model), options.vllm, served=options.vllm_model, long=options.long)
-
-
-class _Progress:
-    """Prints a line on stderr every few seconds, and keeps the latest totals."""
-
-    def __init__(self) -> None:
-        self.total, self.reported_at = Throughput(), 0.0
-
-    def __call__(self, total: Throughput) -> None:
-        self.total = total
-        if total.seconds - self.reported_at > PROGRESS_SECONDS:
-            self.reported_at = total.seconds
-            sys.stderr.write(f"{total}\n")
-            sys.stderr.flush()

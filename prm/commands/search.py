@@ -13,6 +13,7 @@ import numpy as np
 from prm.answers.process import Grader
 from prm.commands.common import (
     MODEL_HELP,
+    Progress,
     above_zero,
     at_least,
     check_output,
@@ -107,7 +108,9 @@ def run(options: argparse.Namespace) -> None:
     ledger = Ledger(options.out, _problems(options.problems), settings)
     search = _search(options, _policy(options), _verifier(options))
     with Grader() as grader:
-        ledger.fill(lambda number, problem: _solve(search, grader, settings, number, problem), options.concurrency)
+        ledger.fill(
+            lambda number, problem: _solve(search, grader, settings, number, problem), options.concurrency, Progress()
+        )
     for line in _summary(ledger.solved):
         say(line)
     ledger.close()

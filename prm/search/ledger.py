@@ -67,7 +67,12 @@ class Ledger:
         """The solved problems, in the order of the file."""
         return sorted(self._by_problem.values(), key=lambda one: self._problems[one.problem])
 
-    def fill(self, solve: Callable[[int, Problem], Solved], concurrency: int) -> None:
+    def fill(
+        self,
+        solve: Callable[[int, Problem], Solved],
+        concurrency: int,
+        on_progress: Callable[[str], None] = lambda line: None,
+    ) -> None:
         """Solve the remaining problems, several at a time."""
         self._out.parent.mkdir(parents=True, exist_ok=True)
         left = [(number, one) for number, one in enumerate(self._all) if one.problem not in self._by_problem]
@@ -76,6 +81,7 @@ class Ledger:
             try:
                 for future in as_completed(waiting):
                     self._note(future, *waiting[future], lines)
+                    on_progress(f"{len(self._by_problem)} of {Message('n_problems', n=len(self._all))} solved")
                     if self._in_a_row == FAILURES_IN_A_ROW:
                         pool.shutdown(wait=False, cancel_futures=True)
                         break

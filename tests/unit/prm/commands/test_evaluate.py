@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from prm.__main__ import main
+from prm.commands import common
 from prm.config import TrainConfig
 from prm.evaluation.evaluation import read_evaluations
 from prm.scores import TraceScore, write_scores
@@ -36,6 +37,12 @@ def test_a_model_and_a_file_are_enough(tmp_path: Path, backbone_folders: dict[st
     assert "| all | 6 |" in said
     assert "below 0.500. That was fitted on: nothing" in said
     assert [path.name for path in tmp_path.iterdir()] == ["data.jsonl"]
+
+
+def test_progress_is_shown_while_a_model_scores(files, capsys, monkeypatch) -> None:
+    monkeypatch.setattr(common, "PROGRESS_SECONDS", -1)
+    assert evaluate("--model", "zero:tiny", "--data", files[0]) == 0
+    assert capsys.readouterr().err.startswith("6 solutions, ")
 
 
 def test_a_model_is_not_measured_on_what_it_was_trained_on(tmp_path: Path, backbone_folders, capsys) -> None:

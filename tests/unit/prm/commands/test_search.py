@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from prm.__main__ import main
-from prm.commands import search
+from prm.commands import common, search
 from prm.errors import PolicyError
 from prm.messages import Message
 from prm.search.choosing import SearchResult
@@ -82,6 +82,12 @@ def test_problems_may_be_an_array_or_csv(tmp_path, asked, content: str) -> None:
 def test_the_folder_of_the_results_is_created(tmp_path, asked) -> None:
     assert run(tmp_path, ["p"], "--out", str(tmp_path / "new" / "solved.jsonl")) == 0
     assert (tmp_path / "new" / "solved.jsonl").read_text().count("\n") == 1
+
+
+def test_progress_is_shown_while_problems_are_solved(tmp_path, asked, capsys, monkeypatch) -> None:
+    monkeypatch.setattr(common, "PROGRESS_SECONDS", -1)
+    assert run(tmp_path, ["p", "q"]) == 0
+    assert capsys.readouterr().err == "1 of 2 problems solved\n2 of 2 problems solved\n"
 
 
 def test_a_file_without_problems_is_refused(tmp_path, asked, capsys) -> None:
