@@ -17,7 +17,6 @@ from prm.commands.common import (
 )
 from prm.errors import DataError
 from prm.files import write_json
-from prm.formats.trace_files import read_traces
 from prm.messages import Message
 from prm.threshold import UNFITTED
 from prm.traces import Trace, write_traces
@@ -89,7 +88,7 @@ def run_best_of_n(options: argparse.Namespace) -> None:
     check_output(options.json, options.data)
     check_output(options.picture, options.data)
     scorer = load_scorer(options.model)
-    traces = list(read_traces(options.data))
+    traces = _solutions(options.data)
     report = overoptimisation(traces, score_all(scorer, traces), bootstrap=options.bootstrap, seed=options.seed)
     _report(options, report, overoptimisation_table(report))
     if options.picture:
@@ -108,7 +107,7 @@ def run_faithfulness(options: argparse.Namespace) -> None:
     check_output(options.picture, options.data)
     scorer = load_scorer(options.model) if options.model else None
     policy = BackbonePolicy(load_backbone(options.policy), temperature=options.temperature)
-    solutions = list(read_traces(options.data))
+    solutions = _solutions(options.data)
     trials = run_trials(policy, solutions, continuations=options.continuations, seed=options.seed, judge=scorer)
     if not trials:
         raise DataError(Message("nothing_to_falsify", path=options.data))
@@ -134,7 +133,7 @@ def run_cost(options: argparse.Namespace) -> None:
     check_output(options.json, options.data)
     process = load_scorer(options.model)
     outcome = load_scorer(str(options.outcome_model)) if options.outcome_model else None
-    traces = list(read_traces(options.data))
+    traces = _solutions(options.data)
     timed = solutions_to_time(process, traces, options.solutions)
     models = [("process", process)] + ([("outcome", outcome)] if outcome else [])
     report = Cost(
@@ -154,6 +153,13 @@ def run_cost(options: argparse.Namespace) -> None:
         else [],
     )
     _report(options, report, cost_table(report))
+
+
+def _solutions(data: Path) -> list[Trace]:
+    """The solutions of a file. Raises DataError for a repeated id, since scores belong to ids."""
+    from prm.formats.benchmark import read_benchmark
+
+    return read_benchmark([data]).traces
 
 
 def _report(options: argparse.Namespace, report: object, table: str) -> None:

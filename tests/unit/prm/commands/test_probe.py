@@ -36,6 +36,16 @@ def test_best_of_n_prints_a_table_and_writes_figures_and_a_picture(sampled, tmp_
     assert picture.read_text().startswith("<?xml")
 
 
+@pytest.mark.parametrize(
+    "probe", ["best-of-n --model zero:tiny", "faithfulness --policy tiny", "cost --model zero:tiny"]
+)
+def test_a_repeated_id_is_refused(sampled, tmp_path, capsys, probe):
+    twice = tmp_path / "twice.jsonl"
+    twice.write_text(sampled.read_text() * 2)
+    assert main(["probe", *probe.split(), "--data", str(twice)]) == 2
+    assert "twice.jsonl, line 13: the solution 'holdout-1-0-0' is already in the data" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_faithfulness_samples_continuations_and_reads_the_verifier_beside_them(sampled, tmp_path, capsys):
     solutions = tmp_path / "two.jsonl"
