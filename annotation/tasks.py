@@ -103,9 +103,9 @@ def keep_models() -> None:
 
 @shared_task(name="rounds.simulate")
 def run_simulation(simulation_id: int) -> None:
-    from annotation.loop.proof import simulating as running
+    from annotation.loop.proof import simulating
 
-    running.run_simulation(simulation_id)
+    simulating.run_simulation(simulation_id)
 
 
 @shared_task(name="queue.expire_leases")

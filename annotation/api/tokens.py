@@ -14,11 +14,11 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.api.scopes import require_scopes
-from annotation.core.bounds import Id, NonBlank, about
-from annotation.core.membership.tokens import LARGEST_LIMIT, OWN_SCOPES, issue_token, limit_token, revoke_token
+from annotation.core.bounds import LARGEST_INTEGER, Id, NonBlank, about
+from annotation.core.membership.tokens import OWN_SCOPES, issue_token, limit_token, revoke_token
 from annotation.models import ApiToken, Scope
 
-Limit = Annotated[int, Meta(ge=1, le=LARGEST_LIMIT)]
+Limit = Annotated[int, Meta(ge=1, le=LARGEST_INTEGER)]
 
 
 class TokenRow(Row):

@@ -7,6 +7,7 @@ from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+SCORE_TASK = "rounds.score_unscored"  # the champions score what has no score yet
 log = logging.getLogger(__name__)
 
 

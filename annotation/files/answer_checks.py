@@ -15,14 +15,12 @@ from annotation.core import audit
 from annotation.core.errors import Conflict
 from annotation.core.lifecycle import raise_if_cancelled, run_job, save_progress, send
 from annotation.core.membership.access import require_role
-from annotation.files.answer_grading import Answered, answer_in, grade_answers
+from annotation.files.answer_grading import GRADER, SECONDS_A_CHUNK, Answered, answer_in, grade_answers
 from annotation.models import AnswerCheck, Membership, OutcomeDisagreement, Problem, Project, Solution, Step
 from prm.messages import Message
 
 CHUNK = 200
-SECONDS = 60.0  # of algebra for a chunk; the rest stay unknown
 SECONDS_WAITED = 5.0  # of algebra while somebody waits for the page; the rest stay unknown until the next check
-GRADER = "grader"
 
 
 @transaction.atomic
@@ -109,7 +107,7 @@ class _Verdict:
 
 def _grade(check: AnswerCheck) -> None:
     while chunk := _next(check):
-        _store(check, chunk, _graded(chunk, seconds=SECONDS))
+        _store(check, chunk, _graded(chunk, seconds=SECONDS_A_CHUNK))
 
 
 def _next(check: AnswerCheck) -> list[Solution]:

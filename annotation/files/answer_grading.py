@@ -6,10 +6,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from prm.formats.record import Record
+from prm.vocabulary import OutcomeSource
 
 if TYPE_CHECKING:
     from prm.answers.process import Grader
 
+GRADER: OutcomeSource = "grader"  # of its outcomes
 SECONDS_EACH = 3.0
 SECONDS_A_CHUNK = 60.0  # for the records of one chunk; the rest stay ungraded until the answers are checked again
 
@@ -45,7 +47,7 @@ def grade_records(records: Sequence[Record], *, seconds: float = SECONDS_A_CHUNK
     answers = [Answered(record.final_answer, _last_step(record), record.reference_answer or "") for record in bare]
     for record, correct in zip(bare, grade_answers(answers, seconds_in_all=seconds), strict=True):
         if correct is not None:
-            record.final_answer_correct, record.outcome_source = correct, "grader"
+            record.final_answer_correct, record.outcome_source = correct, GRADER
 
 
 def answer_in(text: str) -> str | None:

@@ -16,7 +16,7 @@ from psycopg.errors import LockNotAvailable
 from annotation.core import audit
 from annotation.core.bounds import about
 from annotation.core.errors import DomainError
-from annotation.core.jobs import enqueue
+from annotation.core.jobs import SCORE_TASK, enqueue
 from annotation.core.membership.access import require_role
 from annotation.files.answer_grading import grade_records
 from annotation.files.posted_lines import read_posted
@@ -30,7 +30,6 @@ from prm.messages import Message
 MOST_POSTED = 1000
 LONGEST_WAIT = 5  # seconds for other requests that add to the project
 SECONDS_TO_GRADE = 2.0  # of algebra, while the caller waits; the rest stay unknown
-SCORE_TASK = "rounds.score_unscored"
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
+from annotation.core.bounds import LARGEST_INTEGER
 from annotation.core.errors import DomainError, Missing
 from annotation.core.membership.accounts import choose_language
-from annotation.core.membership.tokens import LARGEST_LIMIT, OWN_SCOPES, issue_token, limit_token, revoke_token
+from annotation.core.membership.tokens import OWN_SCOPES, issue_token, limit_token, revoke_token
 from annotation.core.wording import in_words
 from annotation.models import ApiToken, Scope
 from labelling_ui.pages.access import attempt, login_required, signed_in
@@ -32,7 +33,7 @@ def language(request: HttpRequest) -> HttpResponse:
 
 
 def limit_field(label: Any) -> forms.IntegerField:
-    return forms.IntegerField(required=False, min_value=1, max_value=LARGEST_LIMIT, label=label)
+    return forms.IntegerField(required=False, min_value=1, max_value=LARGEST_INTEGER, label=label)
 
 
 class TokenForm(forms.Form):

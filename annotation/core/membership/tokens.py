@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.core import audit
+from annotation.core.bounds import LARGEST_INTEGER
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import VISIBLE, remember, require_role
 from annotation.core.statements import columns, fetch_one, instances
@@ -18,7 +19,6 @@ from annotation.models import ApiToken, MachineAnnotator, Membership, Project, S
 from prm.messages import Message
 
 PREFIX = "stepmark_"
-LARGEST_LIMIT = 2**31 - 1
 OWN_SCOPES = (Scope.READ, Scope.SCORE)  # of a person's token, unless its owner chooses others
 MACHINE_SCOPES = (Scope.CLAIM, Scope.SUBMIT)  # of every token of a machine annotator
 LAST_USED_PRECISION = timedelta(minutes=5)  # so that most calls write nothing
@@ -98,8 +98,8 @@ def limit_token(*, by: User, token_id: int, limits: dict[str, int | None]) -> Ap
     if token is None:
         raise Missing(Message("token_not_found"))
     for name, limit in limits.items():
-        if name not in ApiToken.LIMITS or not (limit is None or 1 <= limit <= LARGEST_LIMIT):
-            raise DomainError(Message("invalid_limit", largest_limit=f"{LARGEST_LIMIT:,}"), {"field": name})
+        if name not in ApiToken.LIMITS or not (limit is None or 1 <= limit <= LARGEST_INTEGER):
+            raise DomainError(Message("invalid_limit", largest_limit=f"{LARGEST_INTEGER:,}"), {"field": name})
     before = {name: getattr(token, name) for name in limits}
     for name, limit in limits.items():
         setattr(token, name, limit)

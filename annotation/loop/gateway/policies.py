@@ -20,7 +20,9 @@ from prm.traces import Step
 
 SANDBOX = "sandbox:"  # the address of the demo's policies, which this process serves
 PROMPT = "{problem}"
+MOST_TOKENS, HIGHEST_TEMPERATURE = 131_072, 2.0  # of one reply
 CONCURRENCY = 8
+SLICE_SECONDS = 20.0  # of one task of a run; other tasks of the queue run in between
 RUN_RETRIES, PREVIEW_RETRIES = 5, 1
 RUN_SECONDS, PREVIEW_SECONDS = 300.0, 20.0
 FAILURES_IN_A_ROW = 10  # rows of a run, after which the endpoint counts as down

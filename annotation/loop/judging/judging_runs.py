@@ -16,7 +16,15 @@ from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import resume_job, send
 from annotation.core.membership.access import require_role
 from annotation.labels.list_filters import SolutionFilter
-from annotation.loop.gateway.policies import PROMPT, Prices, model_of, prices_of, proposed_prompt
+from annotation.loop.gateway.policies import (
+    HIGHEST_TEMPERATURE,
+    MOST_TOKENS,
+    PROMPT,
+    Prices,
+    model_of,
+    prices_of,
+    proposed_prompt,
+)
 from annotation.loop.judging.chosen_solutions import JudgingEstimate, choose, estimate
 from annotation.loop.judging.judge_members import find_judge, find_or_add_judge
 from annotation.loop.judging.templates import STEPS, TEMPLATES
@@ -26,8 +34,7 @@ from prm.formats.record import LONGEST_PROMPT
 from prm.messages import Message
 
 Method, Mode, Search = JudgingRun.Method, JudgingRun.Mode, JudgingRun.Search
-MOST_TOKENS, MOST_ROLLOUTS, HIGHEST_TEMPERATURE = 131_072, 128, 2.0
-MOST_MONEY = 10**8
+MOST_ROLLOUTS, MOST_MONEY = 128, 10**8
 
 
 class JudgingPlan(msgspec.Struct, frozen=True):

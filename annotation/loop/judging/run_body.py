@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import Cancelled, Postponed, beat, run_job, send
-from annotation.loop.gateway.policies import CONCURRENCY, PROMPT, PolicyClient, Reply, check_answering
+from annotation.loop.gateway.policies import CONCURRENCY, PROMPT, SLICE_SECONDS, PolicyClient, Reply, check_answering
 from annotation.loop.judging.judge_labels import finish, giving_up, source_of, store_label, submission_of
 from annotation.loop.judging.judge_members import record_cost
 from annotation.loop.judging.ledger import count_solution, lose_calls, reserve, settle
@@ -28,7 +28,6 @@ from annotation.work.labelling.submission import submit_annotation
 from annotation.work.queue.leases import expire_leases
 from prm.messages import Message
 
-SLICE_SECONDS = 20.0  # of one task; other tasks of the queue run in between
 LAST_CALLS_SECONDS = 60.0  # for the calls in flight when a run is cancelled; replies after that are lost
 PAGE = 100  # waiting solutions read at a time
 State = JudgedSolution.State

@@ -103,7 +103,7 @@ def crown(*, by: User | None, version: ModelVersion, reason: str) -> ModelVersio
         before={"champion": before.number if before else None},
         after={"champion": version.number, "reason": reason},
     )
-    jobs.enqueue("rounds.score_unscored")
+    jobs.enqueue(jobs.SCORE_TASK)
     return version
 
 

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.errors import DomainError
-from annotation.core.jobs import enqueue
+from annotation.core.jobs import SCORE_TASK, enqueue
 from annotation.core.lifecycle import end_job
 from annotation.loop import registry
 from annotation.loop.selection.generations import new_seed, open_generation
@@ -14,7 +14,6 @@ from annotation.models import SamplingRun, Solution
 from prm.messages import Message
 
 State = SamplingRun.State
-SCORE_TASK = "rounds.score_unscored"
 LONGEST_WAIT = timedelta(hours=1)
 
 

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 
 from annotation.core.lifecycle import Postponed, raise_if_cancelled, run_job, save_progress, send
 from annotation.files.store import store_chunk
-from annotation.loop.gateway.policies import CONCURRENCY, PolicyClient, Reply, check_answering
+from annotation.loop.gateway.policies import CONCURRENCY, SLICE_SECONDS, PolicyClient, Reply, check_answering
 from annotation.loop.sampling.following import follow
 from annotation.loop.sampling.policy_records import record_of
 from annotation.loop.sampling.sampling_runs import most_tokens
@@ -21,7 +21,6 @@ from annotation.models import SampledProblem, SamplingRun
 from prm.formats.record import Record, Rejection
 from prm.messages import Message, joined
 
-SLICE_SECONDS = 20.0  # of one task; other tasks of the queue run in between
 State = SampledProblem.State
 OnProgress = Callable[[SamplingRun], None]
 

@@ -14,7 +14,7 @@ from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import resume_job, send
 from annotation.core.membership.access import require_role
 from annotation.loop import registry
-from annotation.loop.gateway.policies import PROMPT, model_of, proposed_prompt
+from annotation.loop.gateway.policies import HIGHEST_TEMPERATURE, MOST_TOKENS, PROMPT, model_of, proposed_prompt
 from annotation.loop.selection.generations import new_seed
 from annotation.models import Annotation, Membership, Problem, Project, SampledProblem, SamplingRun
 from prm.formats.record import LONGEST_PROMPT
@@ -22,7 +22,7 @@ from prm.messages import Message
 from prm.splitting import RULES, Thinking
 
 Choice = SamplingRun.Choice
-MOST_SAMPLES, MOST_TOKENS, HIGHEST_TEMPERATURE = 64, 131_072, 2.0
+MOST_SAMPLES = 64
 
 
 class SamplingPlan(msgspec.Struct, frozen=True):
