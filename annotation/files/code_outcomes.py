@@ -7,7 +7,7 @@ under which they were imported or posted.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Annotated, BinaryIO, Literal
+from typing import Annotated, Any, BinaryIO, Literal
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -117,7 +117,8 @@ def _apply(by: User | None, project: Project, chunk: list[tuple[int, Tally]], ap
     named: dict[str, list[Solution]] = {}
     for solution in _named(project, [tally.id for _line, tally in chunk]).select_for_update().order_by("pk"):
         named.setdefault(solution.external_id, []).append(solution)
-    before, after = {}, {}
+    before: dict[str, dict[str, Any]] = {}
+    after, changed = {}, {}
     for line, tally in chunk:
         solutions = named.get(tally.id, [])
         if fault := _fault(tally, len(solutions)):
@@ -131,11 +132,12 @@ def _apply(by: User | None, project: Project, chunk: list[tuple[int, Tally]], ap
         was = (solution.final_answer_correct, solution.outcome_source, solution.extra.get("tests"))
         if was == (correct, "tests", tests):
             continue
-        before[str(solution.pk)] = {"correct": was[0], "source": was[1]}
+        before.setdefault(str(solution.pk), {"correct": was[0], "source": was[1]})  # a chunk may name it twice
         after[str(solution.pk)] = {"correct": correct, "source": "tests"} | tests
         solution.final_answer_correct, solution.outcome_source = correct, "tests"
         solution.extra = solution.extra | {"tests": tests}
-        solution.save(update_fields=["final_answer_correct", "outcome_source", "extra"])
+        changed[solution.pk] = solution
+    Solution.objects.bulk_update(changed.values(), ["final_answer_correct", "outcome_source", "extra"])
     applied.changed += len(after)
     if after:
         audit.record(by=by, action="outcomes.tests", target=project, before=before, after=after)

@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from annotation.core.membership.members import add_member
@@ -190,6 +191,17 @@ def test_results_set_outcomes_once(api):
     assert results(api, content, "application/x-ndjson")["changed"] == 0
     assert AuditEntry.objects.filter(action="outcomes.tests").count() == 1
     assert api.post(RESULTS, {"results": [{"id": "s3", "passed": 1}]}, format="json").json()["changed"] == 1
+
+
+def test_many_results_are_one_update_and_the_audit_row_says_what_was_before_them(api):
+    send(api, sample(1, outcome="wrong"), sample(2), sample(3))
+    lines = [{"id": name, "passed": passed} for passed in (1, 2) for name in ("s1", "s2", "s3")]
+    with CaptureQueriesContext(connection) as queries:
+        results(api, "\n".join(map(json.dumps, lines)).encode(), "application/x-ndjson")
+    assert sum('UPDATE "annotation_solution"' in query["sql"] for query in queries) == 1
+    key = str(Solution.objects.get(external_id="s1", extra={"tests": {"passed": 2, "failed": 0}}).pk)
+    entry = AuditEntry.objects.get(action="outcomes.tests")
+    assert (entry.before[key], entry.after[key]["passed"]) == ({"correct": False, "source": "given"}, 2)
 
 
 JUNIT = b"""<?xml version="1.0"?>
