@@ -33,7 +33,8 @@ def forecast(*, remaining: int, labels: list[tuple[date, int]], now: datetime) -
     recent = sum(n for _, n in labels[-7:])
     if not recent or remaining <= 0:
         return None
-    return (now + timedelta(days=7 * remaining / recent)).date()
+    last = (date.max - now.date()).days - 1  # a large generation with few labels would end after it
+    return (now + timedelta(days=min(7 * remaining / recent, last))).date()
 
 
 def ratings_by_position(project: Project, *, positions: int) -> list[tuple[int, str, int]]:

@@ -1,0 +1,23 @@
+"""The forecast of a project's last day of labelling."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from labelling_ui.selectors.progress import forecast
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("remaining", "counts", "day"),
+    [
+        (30, (99, 0, 0, 0, 0, 0, 10, 5), date(2026, 3, 15)),
+        (0, (5,), None),
+        (30, (99, 0, 0, 0, 0, 0, 0, 0), None),
+        (1_000_000, (1,), date(9999, 12, 30)),
+    ],
+)
+def test_the_forecast_is_at_the_pace_of_seven_days_and_always_a_date(remaining, counts, day):
+    labels = [(NOW.date() - timedelta(days=back), n) for back, n in enumerate(reversed(counts))]
+    assert forecast(remaining=remaining, labels=labels[::-1], now=NOW) == day
