@@ -7,7 +7,7 @@ import msgspec
 
 from annotation.models.agreement_rule import AgreementRule
 from annotation.models.choices import MEASURING_LANES, Lane, Role
-from annotation.models.rounds_policy import RoundsPolicy
+from annotation.models.rounds_policy import LONGEST_DAYS, Count, RoundsPolicy
 from annotation.models.routing_policy import RoutingPolicy
 from prm.acquisition.functions import FUNCTIONS
 from prm.consensus import CONSENSUS
@@ -19,7 +19,6 @@ from prm.vocabulary import NeutralPolicy, SourceKind
 ColdStart = Literal["random", "surprisal"]
 Reveal = Literal["reached", "rated", "on_request"]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
-Count = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Places = Annotated[int, msgspec.Meta(ge=1, le=100)]
 
@@ -47,7 +46,7 @@ class QueuePolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     heartbeat_seconds: Annotated[int, msgspec.Meta(ge=5, le=3600)] = 60
     prefetch_depth: Annotated[int, msgspec.Meta(ge=0, le=20)] = 1
     daily_cap: Count = 0
-    cool_down_minutes: Count = 0
+    cool_down_minutes: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_DAYS * 24 * 60)] = 0
     problem_again: Literal["same_day", "next_day", "never"] = "same_day"
     wanted: LabelsWanted = msgspec.field(default_factory=LabelsWanted)
 
@@ -156,7 +155,7 @@ class ServingPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     requests_per_day: Count = 0
     steps_per_minute: Count = 0
     steps_per_day: Count = 0
-    log_days: Positive = 90
+    log_days: Annotated[int, msgspec.Meta(ge=1, le=LONGEST_DAYS)] = 90
     keep_text: bool = True
 
 

@@ -15,6 +15,7 @@ MINUTES_A_DAY = 24 * 60
 MOST_WINDOWS = 64  # in a row, before quiet hours count as endless
 _WINDOW = re.compile(r"(?:([a-z]{3})(?:-([a-z]{3}))? )?(\d\d):(\d\d)-(\d\d):(\d\d)")
 
+LONGEST_DAYS = 365_000  # a thousand years; there is no date long before
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]
 CRON_FAULTS = {
@@ -51,7 +52,7 @@ class RoundsPolicy(msgspec.Struct, forbid_unknown_fields=True):
     quiet_hours: list[str] = []
     runs_per_day: Count = 0
     training_hours_per_month: Amount = 0.0
-    keep_days: Count = 90
+    keep_days: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_DAYS)] = 90
 
     def __post_init__(self) -> None:
         zone = parse_zone(self.time_zone)
