@@ -114,8 +114,8 @@ def _move(by: User, project: Project, items: Sequence[int], *, to_front: bool) -
     else:
         start = (waiting.aggregate(last=Max("rank"))["last"] or 0) + 1
     order = {pk: place for place, pk in enumerate(items)}
-    for item in locked:
-        before, item.rank = item.rank, start + order[item.pk]
+    for rank, item in enumerate(sorted(locked, key=lambda item: order[item.pk]), start):
+        before, item.rank = item.rank, rank
         _record(by, item, "queue.move", {"rank": before}, {"rank": item.rank})
     QueueItem.objects.bulk_update(locked, ["rank"], batch_size=1000)
     return len(locked)

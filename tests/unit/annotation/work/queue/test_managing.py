@@ -65,6 +65,12 @@ def test_items_move_to_the_front_and_to_the_end_in_the_order_named(generation, m
     assert served(MembershipFactory(project=generation.project)) == [items[3], items[2], items[1], items[0]]
 
 
+def test_an_item_moves_to_the_front_even_if_those_named_before_it_have_ended(generation, manager, items):
+    QueueItem.objects.filter(pk__in=[item.pk for item in items[:2]]).update(state=QueueItem.State.DONE)
+    assert change(manager, "front", *items[:2], items[3]) == 1
+    assert served(MembershipFactory(project=generation.project)) == [items[3], items[2]]
+
+
 def test_a_paused_item_is_given_to_nobody_until_it_is_resumed(generation, manager, items):
     change(manager, "pause", *items[1:])
     annotator = MembershipFactory(project=generation.project)
