@@ -16,7 +16,7 @@ from msgspec import UNSET, UnsetType
 from annotation.core.bounds import Count, Id, about, invalid, one_of
 from annotation.core.solution_search import matching
 from annotation.core.statements import unnest_ids
-from annotation.labels.agreement.contrast import WAYS, contrasted, disagreements
+from annotation.labels.agreement.contrast import WAYS, contrasted, disagreed
 from annotation.labels.agreement.cube import NOT_KNOWN, Compared, Cube
 from annotation.labels.annotators.analysis import FIGURES, Analysis, who_is
 from annotation.labels.annotators.batches import labels_of_batch
@@ -99,7 +99,7 @@ class SolutionFilter(Compared, ListFilter, kw_only=True):
         if queued:
             rows = rows.filter(pk__in=QueueItem.objects.filter(project=project, **queued).values("solution"))
         if self.disagreement:
-            rows = rows.filter(pk__in=disagreements(project).values("pk"))
+            rows = rows.filter(pk__in=unnest_ids(disagreed(project)))
         if self.between is not UNSET:
             rows = rows.filter(pk__in=unnest_ids(Cube(project, self).solutions))
         elif missing := [name for name in COMPARED if getattr(self, name) is not UNSET]:

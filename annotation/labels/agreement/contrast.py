@@ -137,13 +137,8 @@ WHERE one.source_id = %s AND other.source_id = %s
 """
 
 
-def disagreements(project: Project) -> QuerySet[Solution]:
-    """Undecided solutions on which people disagree about the first error; gold counts as decided."""
-    return Solution.objects.filter(project=project, pk__in=unnest_ids(disagreed(project)))
-
-
 def disagreed(project: Project) -> list[int]:
-    """The ids of `disagreements`."""
+    """The ids of undecided solutions on which people disagree about the first error; gold counts as decided."""
     # Few solutions have labels that differ. Reading their ids first keeps the database from looking for later revisions
     # of all the other labels, and from reading all solutions. The index annotation_first_errors has all that it needs.
     ever = _differing(Annotation.objects.filter(project=project, annotator__isnull=False))

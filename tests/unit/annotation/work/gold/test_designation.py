@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
-from annotation.labels.agreement.contrast import disagreements
+from annotation.labels.agreement.contrast import disagreed
 from annotation.labels.agreement.cube import agreement_of
 from annotation.labels.consensus.fits import choose_fit
 from annotation.labels.datasets.filters import parse_filters
@@ -166,7 +166,7 @@ def test_gold_and_what_is_answered_in_its_lanes_teaches_and_measures_nothing(pro
     taken = {record.problem for record in stream(project, gold="included")}
     assert taken == {one.problem.text for one in (gold, retired, ordinary)}
     assert {record.problem for record in stream(project, lanes=["gold"])} == {gold.problem.text, retired.problem.text}
-    assert not disagreements(project).exists()
+    assert disagreed(project) == []
     assert agreement_of(project).pairs == 0
 
 
