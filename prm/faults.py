@@ -1,7 +1,8 @@
 """Translatable messages for the errors of a decoder, with their place.
 
 msgspec writes English only, with Python's names of types. Its most common errors become messages with plain words for
-types. Errors raised by a record's own checks have messages already. All other texts stay unchanged.
+types. Errors raised by a record's own checks have messages already, and may name the field of the record at fault:
+`raise ValueError(Message(...), "field")`. All other texts stay unchanged.
 """
 
 import re
@@ -69,9 +70,13 @@ def sentence_of(error: Exception, raw: bytes = b"", kind: Any = None) -> str:
 def _parts(error: Exception, kind: Any) -> tuple[str, str]:
     reason, _, path = str(error).partition(" - at `$")
     path = path.rstrip("`")
+    own = error.__cause__
+    if isinstance(own, ValueError) and own.args and isinstance(own.args[0], Message):
+        message, *fields = own.args
+        return ".".join([path, *fields]), message
     if kind is not None and (value := reason.removeprefix(_ENUM)) != reason and (names := _names_at(path, kind)):
         return path, Message("word_not_known", known=", ".join(names), word=value.strip("'"))
-    return path, _own(error) or _known(reason) or reason
+    return path, _known(reason) or reason
 
 
 def _names_at(path: str, kind: Any) -> list[str]:
@@ -98,13 +103,6 @@ def _inner(kind: inspect.Type, part: str) -> Iterator[inspect.Type]:
         yield kind.value_type
     elif isinstance(kind, inspect.ListType | inspect.VarTupleType | inspect.SetType):
         yield kind.item_type
-
-
-def _own(error: Exception) -> Message | None:
-    cause = error.__cause__
-    return (
-        cause.args[0] if isinstance(cause, ValueError) and cause.args and isinstance(cause.args[0], Message) else None
-    )
 
 
 def _types(names: str) -> str:

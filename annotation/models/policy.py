@@ -52,7 +52,8 @@ class QueuePolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if 2 * self.heartbeat_seconds > 60 * self.lease_minutes:
-            raise ValueError(Message("heartbeat_too_slow", seconds=self.heartbeat_seconds, minutes=self.lease_minutes))
+            slow = Message("heartbeat_too_slow", seconds=self.heartbeat_seconds, minutes=self.lease_minutes)
+            raise ValueError(slow, "heartbeat_seconds")
 
 
 class PacePolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -100,7 +101,7 @@ class ScreeningPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if 0 < self.items < self.pass_mark:
-            raise ValueError(Message("pass_mark_too_high", n=self.items, mark=self.pass_mark))
+            raise ValueError(Message("pass_mark_too_high", n=self.items, mark=self.pass_mark), "pass_mark")
 
 
 class FeedbackPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -133,7 +134,7 @@ class HintsPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if measuring := next((lane for lane in self.lanes if lane in MEASURING_LANES), None):
-            raise ValueError(Message("lane_without_hints", lane=measuring))
+            raise ValueError(Message("lane_without_hints", lane=measuring), "lanes")
 
 
 class LaneMix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -189,9 +190,9 @@ class CardPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9.+-]{0,60}", self.licence):
-            raise ValueError(Message("licence_not_identifier", licence=self.licence[:60]))
+            raise ValueError(Message("licence_not_identifier", licence=self.licence[:60]), "licence")
         if unknown := next((code for code in self.languages if not re.fullmatch(r"[a-z]{2,3}", code)), None):
-            raise ValueError(Message("language_not_code", language=unknown[:60]))
+            raise ValueError(Message("language_not_code", language=unknown[:60]), "languages")
 
 
 class CostsPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -202,7 +203,7 @@ class CostsPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Z]{3}", self.currency):
-            raise ValueError(Message("currency_not_code", currency=self.currency[:60]))
+            raise ValueError(Message("currency_not_code", currency=self.currency[:60]), "currency")
 
 
 class Caps(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -48,6 +48,24 @@ def test_a_fault_has_a_place_and_a_sentence_of_ours(content: str, place: str, re
     assert sentence_of(refused.value).startswith(reason)
 
 
+class Range(msgspec.Struct):
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise ValueError(Message("value_out_of_range", expected="low", limit="<= high"), "high")
+
+
+def test_a_check_of_two_fields_names_one_of_them() -> None:
+    with pytest.raises(msgspec.DecodeError) as refused:
+        msgspec.json.decode('[{"low": 2, "high": 1}]', type=list[Range])
+    assert fault_of(refused.value) == ("[0].high", "Expected low <= high")
+    with pytest.raises(msgspec.DecodeError) as refused:
+        msgspec.json.decode('{"low": 2, "high": 1}', type=Range)
+    assert fault_of(refused.value) == ("high", "Expected low <= high")
+
+
 class Nested(msgspec.Struct):
     records: dict[str, list[Record | None]] = {}
     config: TrainConfig | None = None
