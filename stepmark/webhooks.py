@@ -5,7 +5,6 @@ is `v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64. The header may ha
 """
 
 import base64
-import binascii
 import hashlib
 import hmac
 import json
@@ -25,7 +24,7 @@ def sign_webhook(secret: str, *, id: str, timestamp: int, body: bytes) -> str:
     """The signature of a delivery, for the header `webhook-signature`. Raises WebhookError for a malformed secret."""
     try:
         key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
-    except binascii.Error:
+    except ValueError:
         raise WebhookError(f"The secret is not base64 after `{PREFIX}`. Copy it again.") from None
     digest = hmac.digest(key, f"{id}.{timestamp}.".encode() + body, hashlib.sha256)
     return "v1," + base64.b64encode(digest).decode()

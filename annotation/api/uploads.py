@@ -4,7 +4,6 @@
 """
 
 import base64
-import binascii
 import uuid
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -178,5 +177,5 @@ def _checksum(header: str) -> tuple[str, bytes] | None:
 def _decoded(value: str, header: str) -> bytes:
     try:
         return base64.b64decode(value, validate=True)
-    except binascii.Error:
+    except ValueError:
         raise DomainError(Message("not_base64", header=header), {"field": header}, code="invalid") from None

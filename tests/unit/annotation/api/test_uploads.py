@@ -64,6 +64,7 @@ def test_a_file_goes_up_in_pieces_and_becomes_an_import(client, project):
         (0, b"x", {"Upload-Checksum": "sha256 AAAA"}, 460, "checksum_mismatch"),
         (0, b"x", {"Upload-Checksum": "md5 AAAA"}, 400, "unknown_checksum"),
         (0, b"x", {"Upload-Checksum": "sha256 ?"}, 400, "invalid"),
+        (0, b"x", {"Upload-Checksum": "sha256 ä"}, 400, "invalid"),
         ("-1", b"x", {}, 400, "invalid"),
     ],
 )
