@@ -59,11 +59,14 @@ export function isText({ value }: Member): boolean {
 }
 
 const PATHS = ["file_path", "path", "filename", "file", "notebook_path"];
-const BY_NAME: Record<string, string> = { command: "bash", cmd: "bash", bash: "bash", code: "python", query: "sql", sql: "sql" };
+const BY_NAME: Record<string, string> = { command: "bash", cmd: "bash", bash: "bash", code: "python", sql: "sql" };
+const STATEMENT = /^\s*(select\b.*\bfrom|with\b.*\bas\s*\(\s*select|insert\s+into|update\b.*\bset|delete\s+from)\b/is;
 const CONTENTS = ["content", "contents", "file_text", "insert_line_text", "text", "new_source", ...OLD, ...NEW];
 
 /** The language of an argument, from its name or from the file that the call names; empty if neither is known. */
 export function languageOf(call: Call, member: Member): string {
+  // Most queries are words, in which an apostrophe would begin a string.
+  if (member.name.text === "query") return STATEMENT.test(unquoted(member.value).text) ? "sql" : "";
   if (!CONTENTS.includes(member.name.text)) return BY_NAME[member.name.text] ?? "";
   const path = call.members.find((other) => PATHS.includes(other.name.text) && isText(other));
   return (path && /\.(\w+)$/.exec(unquoted(path.value).text)?.[1]) ?? "";

@@ -43,6 +43,16 @@ describe("a step that calls tools", () => {
   });
 });
 
+describe("a query", () => {
+  it("is coloured as SQL if it begins as a statement does, and is words otherwise", () => {
+    const languages = ["SELECT name\nFROM t", "with x as (select 1) select *", "with whom", "Peru's capital"].map((query) => {
+      const [call] = callsIn(`search(${JSON.stringify({ query })})`);
+      return languageOf(call!, call!.members[0]!);
+    });
+    expect(languages).toEqual(["sql", "sql", "", ""]);
+  });
+});
+
 describe("an edit", () => {
   it("is shown as what it takes out and puts in", () => {
     const [call] = callsIn('Edit({"file_path": "a.py", "old_string": "a = 1\\nb = 2\\n", "new_string": "a = 1\\nb = 3\\n"})');
