@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prm.commands.common import check_output, input_file, say
+from prm.errors import DataError
 from prm.files import write_json
 from prm.formats.trace_files import read_traces
 from prm.messages import Message, write_share
@@ -36,6 +37,8 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     from prm.contamination import BenchmarkText, check_contamination, item_of_trace
 
+    if options.backbone and not options.against:
+        raise DataError(Message("backbone_needs_benchmark"))
     check_output(options.json, *options.data, options.against)
     benchmark = BenchmarkText.read(options.against) if options.against else None
 
@@ -53,7 +56,7 @@ def run(options: argparse.Namespace) -> None:
     )
     for group in report.groups[:SHOWN]:
         say(f"  {', '.join(group.ids)} ({', '.join(group.splits)})")
-    if options.backbone and options.against:
+    if options.backbone:
         _say_similar(options, items())
 
 

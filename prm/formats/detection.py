@@ -65,6 +65,8 @@ def detect(stream: BinaryIO, filename: str) -> str:
         raise FormatError(
             "unknown_format", Message("first_row_too_long", filename=filename, n=MOST_BYTES // 1024 // 1024)
         )
+    if text_rows.text_in(head) is None:
+        raise FormatError("unknown_format", Message("encoded_as_another", filename=filename))
     line = head.strip()
     if filename.lower().endswith(TEXT_SUFFIXES) and b"\n" not in line and not line.startswith((b"{", b"[")):
         raise FormatError("unknown_format", Message("text_without_solution"))

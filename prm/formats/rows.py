@@ -216,6 +216,8 @@ def _index_label(row: Row, label: LabelMapping, count: int) -> RecordAnnotation 
         return None
     else:
         index = cells.whole_number(cell, column)
+        if not count:
+            raise Unreadable(column, Message("label_without_steps"))
         error = -1 if index is None else index - label.base
         if not 0 <= error < count:
             first, last = label.base, count - 1 + label.base

@@ -122,10 +122,10 @@ def originals_of(format: str, mapping: Mapping | None) -> Callable[[BinaryIO], I
     return plain.originals if format == "plain" else partial(original_records, members=FORMATS.get(format).members)
 
 
-def sample(stream: BinaryIO, head: bytes = b"") -> Sample:
+def sample(stream: BinaryIO, head: bytes = b"", mapping: Mapping | None = None) -> Sample:
     """The first rows of a table; `head` was already read from the stream. Raises OSError for broken Parquet."""
     columns: dict[str, None] = {}
-    raws = raw_rows(stream, head or stream.read(CHUNK), Mapping(), 0)
+    raws = raw_rows(stream, head or stream.read(CHUNK), mapping or Mapping(), 0)
     rows = list(islice(_objects(islice(raws, LOOKED_AT)), SAMPLED))
     for row in rows:
         for name, value in row.items():

@@ -23,15 +23,19 @@ _JSON = re.compile(r"\A\s*[{\[]|^\s*\{\"", re.MULTILINE)
 _BLANK = re.compile(r"\n[ \t]*\n")
 
 
+def text_in(head: bytes) -> str | None:
+    """The beginning of a file as text, None if it is not UTF-8."""
+    head = head.removeprefix(BOM)
+    try:
+        return head.decode()
+    except UnicodeDecodeError as error:  # a character that the end of the head cuts is no fault
+        return head[: error.start].decode() if error.reason == "unexpected end of data" else None
+
+
 def is_text(head: bytes) -> bool:
     """Whether a file that begins so is UTF-8 text of several lines, none of which is a JSON object."""
-    try:
-        text = head.removeprefix(BOM).decode()
-    except UnicodeDecodeError as error:
-        if error.start < len(head) - 4:  # a character that the end of the head cuts is no fault
-            return False
-        text = head[: error.start].decode()
-    return "\0" not in text and "\n" in text.strip() and not _JSON.search(text)
+    text = text_in(head)
+    return text is not None and "\0" not in text and "\n" in text.strip() and not _JSON.search(text)
 
 
 def raw_row(line: int, raw: bytes | None) -> Raw:

@@ -20,7 +20,7 @@ from prm.formats.raw import CHUNK, Raw, raw_records
 from prm.formats.record import Record, Rejection
 from prm.formats.record_traces import record_of
 from prm.formats.registry import FORMATS, TABLE, Format, Judged
-from prm.formats.table import raw_rows, reader_of
+from prm.formats.table import checked, raw_rows, reader_of, sample
 from prm.messages import Message
 from prm.scores import TraceScore
 from prm.splitting import Splitting
@@ -122,9 +122,14 @@ def read_traces(path: Path | str, mapping: Mapping | None = None) -> Iterator[Tr
 def open_traces(path: Path, mapping: Mapping | None = None) -> TraceFile:
     """The file with the format of its content, a table if there is a `mapping`.
 
-    Raises DataError for an unknown format or an unreadable file.
+    Raises DataError for an unknown format, an unreadable file, or a mapping of columns that are not there.
     """
     if mapping is not None:
+        needed = Mapping(mapping.problem, mapping.steps)  # JSON's first rows may lack the columns of the others
+        with open_file(path) as stream, _mapped(path):
+            begun = sample(stream, mapping=mapping)
+            if begun.rows:
+                checked(needed, begun)
         return _of_format(path, replace(FORMATS.get(TABLE), read=reader_of(TABLE, mapping)))
     fields, fault = _first_fields(path)
     if fields is None:

@@ -28,6 +28,13 @@ def check(items, against=None):
     return check_contamination([Item(f"i{n}", *item) for n, item in enumerate(items)], against)
 
 
+def test_a_backbone_needs_a_benchmark(tmp_path, capsys):
+    data = tmp_path / "data.jsonl"
+    data.write_text(json.dumps({"problem": "p", "steps": ["a"]}))
+    assert main(["contamination", "--data", str(data), "--backbone", "tiny"]) == 2
+    assert "--against" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

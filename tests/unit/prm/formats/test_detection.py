@@ -78,3 +78,9 @@ def test_a_file_without_a_record_is_called_empty(content: bytes):
 def test_a_file_of_brackets_is_not_called_empty():
     with pytest.raises(FormatError, match=r"Stepmark cannot read file\.json\."):
         detect(io.BytesIO(b"[" * 5000), "file.json")
+
+
+@pytest.mark.parametrize("text", ["Problem\n\nÄpfel\n", "problem,solution\nGröße,Äpfel\n", '{"problem": "Größe"}\n'])
+def test_a_file_in_another_encoding_is_told_so(text: str):
+    with pytest.raises(FormatError, match=r"file\.\w+ is not UTF-8 text\. Save it in UTF-8\."):
+        detect(io.BytesIO(text.encode("latin-1")), "file.txt")

@@ -216,6 +216,13 @@ def test_an_index_means_what_the_mapping_says(cell, base, none, error):
         assert [a.first_error for a in item.annotations] == ([] if error == "no label" else [error])
 
 
+def test_an_index_of_a_solution_without_steps_is_told_so():
+    """The import may split it otherwise than who counted the steps."""
+    mapping = Mapping("p", steps=StepsMapping(["s"], form="text"), labels=[LabelMapping(["e"])])
+    [rejection] = read(json.dumps({"p": "x", "s": "a\n\nb", "e": 1}).encode(), mapping)
+    assert (rejection.field, "one text" in rejection.reason) == ("e", True)
+
+
 @pytest.mark.parametrize(
     ("cell", "scale", "expected"),
     [

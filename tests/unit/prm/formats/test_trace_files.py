@@ -287,6 +287,14 @@ def test_a_mapping_names_the_columns_of_a_table_and_an_error_names_the_file(
     [trace] = read_traces(out)
     assert (trace.problem, [step.text for step in trace.steps], trace.first_error) == ("1 + 1?", ["one", "two"], 1)
 
+    out.unlink()
+    for absent in ({"problem": "question"}, {"steps": {"columns": ["third"], "form": "columns"}}):
+        mapping.write_text(json.dumps(named | absent))
+        assert main(["convert", "--data", str(path), "--mapping", str(mapping), "--out", str(out)]) == 2
+        said = capsys.readouterr().err
+        assert all(word in said for word in ("runs.csv: There is no column '", "The columns are: task, first"))
+        assert not out.exists()
+
 
 def test_a_data_set_of_the_hub_is_read_through_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     datasets = pytest.importorskip("datasets")
