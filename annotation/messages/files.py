@@ -31,7 +31,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     ),
     "milliseconds_negative": "Expected 0 or more milliseconds, got {n}",
     "n_entries": ("{n} entry", "{n} entries"),
-    "n_source_groups": ("{n} source group", "{n} source groups"),
     "no_readable_file": "None of the {n} files can be read. {error}",
     "no_references": "No solution in this project belongs to a problem with a reference answer.",
     "no_step_with_text": "Expected at least one step with text, got none",

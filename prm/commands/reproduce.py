@@ -4,8 +4,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from prm.commands.common import at_least, input_file, say
 from prm.config import TrainConfig
 from prm.errors import DataError
@@ -51,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
 def _reproduce(options: argparse.Namespace) -> None:
     from prm.manifest import file_sha256
     from prm.processes import use_half_the_cores
-    from prm.reproducing.running import measure_sets, replay_sets
+    from prm.reproducing.running import measure_sets, plan_replay, replay_sets
     from prm.reproducing.sets import read_sets
     from prm.reproducing.words import tables
     from prm.simulation.words import table
@@ -62,6 +60,13 @@ def _reproduce(options: argparse.Namespace) -> None:
     cache = options.cache or options.out / "cache"
     sets = read_sets(options.data, options.most, seed=0)
     replayed = _replayed(options.replay, {labelled.name: labelled for labelled in sets})
+    source = (
+        plan_replay(
+            replayed, functions=options.functions, config=config, seeds=options.seeds, cache=cache, out=options.out
+        )
+        if replayed
+        else None
+    )
     digests = {one.name: file_sha256(path) for one, path in zip(sets, options.data, strict=True)}
     report = measure_sets(
         sets,
@@ -75,21 +80,14 @@ def _reproduce(options: argparse.Namespace) -> None:
     )
     write_json(options.out / REPORT_FILE, report)
     parts, replays = [tables(report)], []
-    for base in options.base if replayed else ():
-        replay = replay_sets(
-            replayed,
-            functions=options.functions,
-            config=msgspec.structs.replace(config, base=base),
-            seeds=options.seeds,
-            bootstrap=options.bootstrap,
-            cache=cache,
-            out=options.out,
-            processes=options.processes,
-            say=say,
-        )
-        replays.append(replay)
-        parts.append(f"## Replay with {base}\n\n{table(replay)}")
-        write_json(options.out / REPLAY_FILE, replays)
+    if source:
+        for base in options.base:
+            replay = replay_sets(
+                source, base, bootstrap=options.bootstrap, out=options.out, processes=options.processes, say=say
+            )
+            replays.append(replay)
+            parts.append(f"## Replay with {base}\n\n{table(replay)}")
+            write_json(options.out / REPLAY_FILE, replays)
     text = "\n\n".join(parts)
     write_atomic(options.out / TABLES_FILE, f"{text}\n".encode())
     say(text)

@@ -1,6 +1,7 @@
 """Runs the measurements of `reproduce` and their replay of active learning."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -61,7 +62,16 @@ def measure_sets(
     """Learn from each set that has enough of both kinds, and measure on every set. Raises DataError if none has."""
     sources = [labelled for labelled in sets if labelled.teaches]
     if not sources:
-        counts = [Message("set_of_kinds", name=one.name, right=one.kinds[0], wrong=one.kinds[1]) for one in sets]
+        counts = [
+            Message(
+                "set_of_kinds",
+                name=one.name,
+                right=one.kinds[0],
+                wrong=one.kinds[1],
+                groups=Message("n_source_groups", n=len(set(one.groups))),
+            )
+            for one in sets
+        ]
         raise DataError(Message("no_set_to_learn_from", n=ENOUGH, sets=joined(counts, "comma_list")))
     on_base = {base: HeadsJudge(base, config, cache, say) for base in bases}
     judges: dict[str, Judge] = SIMPLE | {
@@ -102,19 +112,13 @@ def _size(labelled: LabelledSet, sha256: str) -> SetSize:
     )
 
 
-def replay_sets(
-    sets: Sequence[LabelledSet],
-    *,
-    functions: Sequence[str],
-    config: TrainConfig,
-    seeds: int,
-    bootstrap: int,
-    cache: Path,
-    out: Path,
-    processes: int,
-    say: Callable[[str], None],
-) -> ReplayReport:
-    """Replay active learning on the solutions of all sets together, split by source group; stored arms are not run."""
+def plan_replay(
+    sets: Sequence[LabelledSet], *, functions: Sequence[str], config: TrainConfig, seeds: int, cache: Path, out: Path
+) -> Source:
+    """The plan of a replay on the solutions of all sets together, split by source group.
+
+    Raises DataError if they are too few, or for unusable functions.
+    """
     data = out / REPLAYED
     write_traces(data, (trace for labelled in sets for trace in labelled.traces))
     total = sum(len(labelled.traces) for labelled in sets)
@@ -129,12 +133,23 @@ def replay_sets(
         config=config,
     )
     source = Source(plan, cache, data, device=None)
-    base, world = source.base_sha256(), source.world(data.stem)
+    source.world(data.stem)  # raises
+    return source
+
+
+def replay_sets(
+    source: Source, base: str, *, bootstrap: int, out: Path, processes: int, say: Callable[[str], None]
+) -> ReplayReport:
+    """Replay active learning by the plan, on the backbone `base`; stored arms are not run."""
+    plan = msgspec.structs.replace(source.plan, config=msgspec.structs.replace(source.plan.config, base=base))
+    source = replace(source, plan=plan)
+    digest, (world,) = source.base_sha256(), plan.worlds
     curves = run_arms(
         source,
-        {data.stem: source.key(data.stem, base)},
+        {world: source.key(world, digest)},
         out,
         processes=processes,
         on_arm=lambda curve, done, of: say(f"replay: {done} of {of} arms"),
     )
-    return compare(plan, curves, {data.stem: Yardstick.of(world.test)}, base_sha256=base, bootstrap=bootstrap)
+    yardsticks = {world: Yardstick.of(source.world(world).test)}
+    return compare(plan, curves, yardsticks, base_sha256=digest, bootstrap=bootstrap)

@@ -20,7 +20,7 @@ from prm.traces import Trace
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
-ENOUGH = 20  # right and wrong solutions each; a smaller set is only measured on
+ENOUGH = 20  # right and wrong solutions, and source groups; a smaller set is only measured on
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class LabelledSet:
 
     @property
     def teaches(self) -> bool:
-        """Whether it has enough right and wrong solutions to learn from."""
-        return min(self.kinds) >= ENOUGH
+        """Whether it has enough right and wrong solutions, and enough source groups for its folds, to learn from."""
+        return min(*self.kinds, len(set(self.groups))) >= ENOUGH
 
     @cached_property
     def steps(self) -> NDArray[np.int64]:

@@ -35,9 +35,29 @@ def test_sets_that_teach_nothing_are_refused_with_their_counts(tmp_path: Path, c
     data = str(tmp_path / "few.jsonl")
     assert main(["reproduce", "--data", data, "--out", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err
-    assert "No set has 20 right and 20 wrong solutions to learn from: few has" in error
+    assert "No set has 20 right and 20 wrong solutions of 20 source groups to learn from: few has" in error
     assert main(["reproduce", "--data", data, data, "--out", str(tmp_path / "out")]) == 2
     assert "Two sets have the name" in capsys.readouterr().err
+
+
+def test_a_set_of_too_few_problems_teaches_nothing(tmp_path: Path, capsys) -> None:
+    traces = make_traces(120, 1)
+    for number, trace in enumerate(traces):
+        trace.problem_id = f"p{number % 4}"
+    write_traces(tmp_path / "repeated.jsonl", traces)
+    data = ["--data", str(tmp_path / "repeated.jsonl"), "--epochs", "1", "--seeds", "1", "--bootstrap", "0"]
+    assert main(["reproduce", *data, "--out", str(tmp_path / "out")]) == 2
+    assert "of 2 source groups" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("functions", "fault"), [(["rando"], "'rando'"), (["wrong_answers"], "random")])
+def test_functions_of_a_replay_are_checked_before_the_work(tmp_path: Path, functions: list, fault: str, capsys) -> None:
+    write_traces(tmp_path / "sums.jsonl", make_traces(160, 1))
+    command = ["reproduce", "--data", str(tmp_path / "sums.jsonl"), "--out", str(tmp_path / "out"), "--epochs", "1"]
+    assert main([*command, "--seeds", "1", "--replay", "sums", "--functions", *functions]) == 2
+    said = capsys.readouterr()
+    assert fault in said.err
+    assert "measured" not in said.out
 
 
 def test_a_replay_of_an_unknown_set_is_refused_before_the_work(tmp_path: Path, capsys) -> None:
