@@ -1,7 +1,7 @@
 """The configuration of a training run and the progress that it reports. No torch."""
 
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
@@ -69,7 +69,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     lane: Lane = "heads"
     features: tuple[Feature, ...] = ("numbers", "separator", "statistics")
     neutral: NeutralPolicy = "positive"
-    seed: int = 0
+    seed: Annotated[int, msgspec.Meta(ge=0, lt=2**32)] = 0
     heads: int = 12
     hidden: int = 64
     dropout: float = 0.2

@@ -23,6 +23,8 @@ from prm.config import TrainConfig
         ),
         ({"lane": "full", "quantization": "4bit"}, r"`quantization` requires `lane` \"lora\""),
         ({"optimizer": "lion"}, r"Invalid enum value 'lion' - at `\$.optimizer`"),
+        ({"seed": -1}, r"Expected `int` >= 0 - at `\$.seed`"),
+        ({"seed": 2**63}, r"Expected `int` <= 4294967295 - at `\$.seed`"),
         ({"warmup": 1.0}, r"warmup must be in \[0, 1\)"),
         ({"lora_rank_pattern": {"q_proj": 0}}, "lora_rank_pattern.q_proj must be at least 1"),
         ({"epoch": 3}, "unknown field `epoch`"),
