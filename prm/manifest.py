@@ -181,8 +181,8 @@ class Outside(msgspec.Struct):
 
 class Manifest(msgspec.Struct):
     """A trained model. `fitted_on` names the data behind `temperature` and `threshold`: "calibration" (that split),
-    "validation" (source groups of the pool set aside) or "none"; after `recalibrate`, "labels" or "grades" for the
-    threshold. `data_sha256` is of the labelled traces in any order,
+    "validation" (source groups of the pool set aside), "distilled" (the exported model's) or "none"; after
+    `recalibrate`, "labels" or "grades" for the threshold. `data_sha256` is of the labelled traces in any order,
     `versions["prm"]` of this library's code. `notes` are messages of the run, and `trust` the limits beyond which a
     score is doubtful. `graded` is None if no unread solution taught by its grade, and `estimated` if none taught by
     Monte Carlo estimates. `base` is a name, a path, or

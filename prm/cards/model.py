@@ -93,6 +93,7 @@ FITTED_ON = {
     "validation": "source groups of the pool that were set aside",
     "labels": "labelled solutions of another file",
     "grades": "the graded final answers of another file",
+    "distilled": "the data of the model that it was distilled from",
     "none": "nothing: too little data, so the defaults apply",
 }
 

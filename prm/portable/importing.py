@@ -153,7 +153,7 @@ def _adopt_outside(source: Path, out: Path, separator: str, good: int, answers: 
         counts=Counts(solutions=0, problems=0, held_solutions=0, steps=0, good=0, bad=0, ignored=0, not_scored=0),
         temperature=1.0,
         threshold=placed.threshold if placed else UNFITTED,
-        fitted_on="none",
+        fitted_on="distilled" if placed else "none",
         metrics={},
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=time.monotonic() - started,

@@ -15,9 +15,11 @@ from transformers import AutoModel, AutoTokenizer, Qwen2Config, Qwen2Model, pipe
 
 from prm.__main__ import main
 from prm.backbones import load_backbone
+from prm.cards import FITTED_ON
 from prm.config import TrainConfig
 from prm.encoding import render_step
 from prm.errors import DataError, ModelFileError
+from prm.manifest import read_manifest
 from prm.portable import classifiers
 from prm.portable.classifiers import MARKER, export_classifier
 from prm.portable.distilling import distil, lesson_of
@@ -58,6 +60,11 @@ def exported(root):
             folders[family, layout] = out, adopted
     patch.undo()
     return folders
+
+
+def test_an_adopted_export_says_where_its_threshold_comes_from(exported):
+    manifest = read_manifest(exported["tiny", "token_classification"][1])
+    assert FITTED_ON[manifest.fitted_on] == "the data of the model that it was distilled from"
 
 
 def scores_of(model):
