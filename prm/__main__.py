@@ -1,4 +1,4 @@
-"""The command line of the library. JSONL in and out; an error is one line on stderr, and also JSON if requested.
+"""The command line of the library. An error is one line on stderr, and also JSON if requested.
 
 Exit codes: 0 done, 1 failed, 2 invalid arguments or input, 4 cancelled (a training run can be resumed).
 """
@@ -71,6 +71,8 @@ class Help(argparse.ArgumentDefaultsHelpFormatter):
     """Adds the default to the help of an option that has one and does not state it."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
+        if isinstance(action.default, list) and action.default:
+            return f"{action.help} (default: {' '.join(action.default)})"
         return super()._get_help_string(action) if str(action.default or "").strip() else action.help
 
 

@@ -43,7 +43,9 @@ def add(commands: Any) -> None:
         help="folder for report.html, report.json and AUDIT.md; `card` finds them inside the model's folder",
     )
     parser.add_argument(
-        "--training", type=input_file, help="JSONL of training traces, to retrain without one domain or generator"
+        "--training",
+        type=input_file,
+        help="the training data in any format, to retrain without one domain or generator",
     )
     parser.add_argument("--only", nargs="+", metavar="AUDIT", help="run only these audits")
     parser.add_argument("--threshold", type=probability, help="first-error threshold (default: the model's own)")
@@ -54,7 +56,7 @@ def add(commands: Any) -> None:
         help="number of solutions drawn from the data; 0 for all",
     )
     parser.add_argument("--bootstrap", type=at_least(0), default=500, help="bootstrap resamples for each interval")
-    parser.add_argument("--seed", type=at_least(0), default=0)
+    parser.add_argument("--seed", type=at_least(0), default=0, help="seed of every random choice")
     parser.set_defaults(run=run)
 
 

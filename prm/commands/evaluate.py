@@ -57,7 +57,7 @@ def add(commands: Any) -> None:
     )
     threshold.add_argument("--threshold-from", type=input_file, help="fit the threshold on this other labelled file")
     parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for each interval")
-    parser.add_argument("--seed", type=at_least(0), default=0)
+    parser.add_argument("--seed", type=at_least(0), default=0, help="seed of the bootstrap")
     parser.set_defaults(run=run)
 
 

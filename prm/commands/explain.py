@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--training",
         type=input_file,
-        help="JSONL that the model was trained on; its index is stored beside the model for later runs",
+        help="the data that the model was trained on; its index is stored beside the model for later runs",
     )
     parser.add_argument("--neighbours", type=at_least(1), default=3, help="labelled steps shown for each step")
     parser.add_argument("--json", type=Path, help="write the explanations to this JSONL file, one trace per line")

@@ -31,30 +31,34 @@ def add(commands: Any) -> None:
     sample = probes.add_parser("sample", help="sample solutions of sandbox problems from a policy")
     sample.add_argument("--policy", required=True, help="world (its solvers, whose errors are known) or a causal LM")
     sample.add_argument("--out", type=Path, required=True, help="write the solutions to this JSONL file")
-    sample.add_argument("--problems", type=at_least(1), default=100)
+    sample.add_argument("--problems", type=at_least(1), default=100, help="number of problems")
     sample.add_argument("--samples", type=at_least(1), default=64, help="solutions per problem")
     sample.add_argument("--domains", default="math,programs,agents", help="sandbox domains, separated by commas")
-    sample.add_argument("--split", default="holdout", choices=SPLITS)
-    sample.add_argument("--temperature", type=above_zero, default=1.0)
-    sample.add_argument("--seed", type=at_least(0), default=1)
+    sample.add_argument("--split", default="holdout", choices=SPLITS, help="split of the problems")
+    sample.add_argument("--temperature", type=above_zero, default=1.0, help="sampling temperature of a causal LM")
+    sample.add_argument("--seed", type=at_least(0), default=1, help="seed of every random choice")
     sample.set_defaults(run=run_sample)
     best = probes.add_parser("best-of-n", help="measure score and correctness of the chosen solution as N grows")
     best.add_argument("--model", required=True, help=MODEL_HELP)
-    best.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions per problem")
+    best.add_argument(
+        "--data", type=input_file, required=True, help="several graded solutions per problem, in any format"
+    )
     _add_report(best, run_best_of_n)
     faithfulness = probes.add_parser("faithfulness", help="falsify a step and test whether the answer changes")
     faithfulness.add_argument("--policy", required=True, help="the causal LM that wrote the solutions")
-    faithfulness.add_argument("--data", type=input_file, required=True, help="JSONL of its solutions")
+    faithfulness.add_argument("--data", type=input_file, required=True, help="its solutions in any format")
     faithfulness.add_argument("--model", help=f"{MODEL_HELP}; without it, only the policy is probed")
     faithfulness.add_argument(
         "--continuations", type=at_least(1), default=8, help="continuations of each falsified step and control"
     )
-    faithfulness.add_argument("--temperature", type=above_zero, default=1.0)
+    faithfulness.add_argument("--temperature", type=above_zero, default=1.0, help="sampling temperature of a causal LM")
     _add_report(faithfulness, run_faithfulness)
     cost = probes.add_parser("cost", help="compare cost and benefit of step scores with one score per answer")
     cost.add_argument("--model", required=True, help=MODEL_HELP)
     cost.add_argument("--outcome-model", type=Path, help="model folder trained with an outcome weight above 0")
-    cost.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions per problem")
+    cost.add_argument(
+        "--data", type=input_file, required=True, help="several graded solutions per problem, in any format"
+    )
     cost.add_argument("--solutions", type=at_least(1), default=200, help="number of solutions to time")
     _add_report(cost, run_cost, drawn=False)
 
@@ -65,7 +69,7 @@ def _add_report(parser: argparse.ArgumentParser, run: Callable[..., None], *, dr
     if drawn:
         parser.add_argument("--picture", type=_picture, help="write the picture to this file: .svg or .png")
     parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for each interval")
-    parser.add_argument("--seed", type=at_least(0), default=1)
+    parser.add_argument("--seed", type=at_least(0), default=1, help="seed of every random choice")
     parser.set_defaults(run=run)
 
 

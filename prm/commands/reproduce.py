@@ -26,7 +26,9 @@ def add(commands: Any) -> None:
         "--most", type=at_least(1), help="solutions per set, of randomly chosen problems (default: all)"
     )
     parser.add_argument("--seeds", type=at_least(1), default=3, help="number of training seeds")
-    parser.add_argument("--precision", choices=("auto", "float32", "bfloat16"), default="auto")
+    parser.add_argument(
+        "--precision", choices=("auto", "float32", "bfloat16"), default="auto", help="precision of the backbones"
+    )
     parser.add_argument("--cache", type=Path, help="cache folder for features (default OUT/cache)")
     parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for the intervals")
     parser.add_argument("--epochs", type=at_least(1), default=TrainConfig().epochs, help="epochs of each training")

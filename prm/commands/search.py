@@ -40,11 +40,11 @@ BOOTSTRAP = 2000
 
 def add(commands: Any) -> None:
     parser = commands.add_parser("search", help="search for good answers with a policy and a verifier")
-    parser.add_argument("method", choices=METHODS)
+    parser.add_argument("method", choices=METHODS, help="how candidates are drawn and chosen")
     policy = parser.add_argument_group("the policy")
     policy.add_argument("--endpoint", required=True, metavar="URL", help="an OpenAI-compatible address, including /v1")
     policy.add_argument("--model", required=True, help="the policy's name on that server")
-    policy.add_argument("--api", choices=("chat", "completions"), default="chat")
+    policy.add_argument("--api", choices=("chat", "completions"), default="chat", help="API of the endpoint")
     policy.add_argument(
         "--continuation",
         choices=("prefill", "ask"),
@@ -62,7 +62,7 @@ def add(commands: Any) -> None:
         help="hidden reasoning: leave it out, or keep it as steps",
     )
     policy.add_argument("--api-key-file", type=input_file, help="a file that contains only the key")
-    policy.add_argument("--temperature", type=zero_or_more, default=0.8)
+    policy.add_argument("--temperature", type=zero_or_more, default=0.8, help="sampling temperature")
     policy.add_argument("--max-tokens", type=at_least(1), default=1024, help="maximum tokens per answer")
     policy.add_argument("--timeout", type=above_zero, default=120.0, help="timeout of one request in seconds")
     policy.add_argument("--concurrency", type=at_least(1), default=8, help="concurrent requests and problems")
@@ -96,7 +96,7 @@ def add(commands: Any) -> None:
         required=True,
         help="write solutions, scores and cost to this JSONL file; a stopped search resumes there",
     )
-    parser.add_argument("--seed", type=at_least(0), default=0)
+    parser.add_argument("--seed", type=at_least(0), default=0, help="seed of the sampling")
     parser.set_defaults(run=run)
 
 

@@ -1,15 +1,36 @@
 """What every command does alike: numbers are checked, errors and a wish to stop are one line, results are not lost."""
 
+import argparse
 import os
+from collections.abc import Iterator
 
 import pytest
 
-from prm.__main__ import main
+from prm.__main__ import main, make_parser
 from prm.commands import score
 from prm.errors import DataError, ModelFileError
 from prm.files import write_json
 
 ONE_MODEL = ["--model", "zero:tiny", "--data", "traces.jsonl"]
+
+
+def options_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:
+    """Every option and argument of a parser and its commands, with the command line that it belongs to."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from options_of(command)
+        else:
+            yield parser.prog, action
+
+
+def test_the_help_explains_every_option_and_states_its_default_as_it_is_typed(capsys) -> None:
+    bare = [(line, action.dest) for line, action in options_of(make_parser()) if not action.help]
+    assert bare == []
+    with pytest.raises(SystemExit):
+        main(["reproduce", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "including random (default: random wrong_answers contradiction)" in told
 
 
 @pytest.fixture(autouse=True)
