@@ -48,15 +48,14 @@ def without_temperature(heads: Sequence[float], temperature: float) -> float:
 
 
 def fit_threshold_on(traces: Iterable[Trace], scores: Iterable[TraceScore]) -> Threshold:
-    """The `fit_threshold` of the traces with a known first error and a score for every step.
+    """The `fit_threshold` of the traces with a known first error and a score for every step; `scores` are in order.
 
     Raises DataError unless these are of both kinds, erroneous and correct.
     """
-    by_id = {score.id: score for score in scores}
     p, errors = [], []
-    for trace in traces:
-        score, error = by_id.get(trace.id), first_error(trace)
-        if error is not None and score is not None and len(score.mean) == len(trace.steps) and not score.unscored:
+    for trace, score in zip(traces, scores, strict=True):
+        error = first_error(trace)
+        if error is not None and len(score.mean) == len(trace.steps) and not score.unscored:
             p.append(np.array(score.mean, dtype=float))
             errors.append(error)
     if not any(error >= 0 for error in errors) or -1 not in errors:

@@ -46,6 +46,12 @@ def test_labels_fit_threshold_and_abstention_limit(tmp_path, model):
     assert "were fitted on labelled solutions of another file (110 solutions)" in (tmp_path / "out/CARD.md").read_text()
 
 
+def test_solutions_with_one_id_keep_their_own_scores(model):
+    scores = scores_of(model, LABELLED)
+    renamed = [msgspec.structs.replace(trace, id="a") for trace in LABELLED]
+    assert fit_threshold_on(renamed, scores_of(model, renamed)) == fit_threshold_on(LABELLED, scores)
+
+
 def test_without_labels_as_many_are_flagged_as_the_grades_suggest(tmp_path, model):
     write_traces(tmp_path / "graded.jsonl", GRADED)
     manifest = recalibrate(model, tmp_path / "out", data=tmp_path / "graded.jsonl")
