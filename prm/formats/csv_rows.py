@@ -46,7 +46,7 @@ def raw_rows(
     rows = csv.reader(lines, delimiter=delimiter or lines.delimiter(), strict=True)
     names: list[str] = []
     number = -1
-    for line, row in _numbered(rows, lines):
+    for line, row in _numbered(rows):
         if row == []:
             continue
         if not names:
@@ -166,7 +166,7 @@ class _Lines:
             yield last
 
 
-def _numbered(rows: Any, lines: _Lines) -> Iterator[tuple[int, list[str] | Rejection]]:
+def _numbered(rows: Any) -> Iterator[tuple[int, list[str] | Rejection]]:
     """Each row or its Rejection, with its first line."""
     while True:
         line = rows.line_num + 1

@@ -71,9 +71,7 @@ def index_in(text: str) -> int | None:
     return int(text) if _INDEX.fullmatch(text) else None
 
 
-def index_label(
-    error: int, count: int, *, field: str, kind: SourceKind, name: str, native: dict[str, Any] | None = None
-) -> RecordAnnotation:
+def index_label(error: int, count: int, *, field: str, kind: SourceKind, name: str) -> RecordAnnotation:
     """The label of `count` steps with the first error at `error` (0-based, -1 for none).
 
     The steps before it are right and those after it are unrated. Raises Unreadable naming `field` if there is no such
@@ -82,7 +80,7 @@ def index_label(
     if not NO_ERROR <= error < count:
         raise Unreadable(field, Message("step_index_invalid", error=error, last=count - 1))
     ratings = [1] * count if error == NO_ERROR else [1] * error + [-1]
-    annotation = rated_label(ratings, kind=kind, name=name, native=native)
+    annotation = rated_label(ratings, kind=kind, name=name)
     if error != NO_ERROR:
         annotation.path[-1].chosen = None  # the label ends with the first error
     return annotation

@@ -13,7 +13,7 @@ import msgspec
 
 from prm.formats.labels import annotator_in, rated_along, rated_label
 from prm.formats.reading import Unreadable, convert_record, other_fields
-from prm.formats.record import Completion, Record, RecordAnnotation, as_imported, stored_line
+from prm.formats.record import Record, RecordAnnotation, as_imported, sampled, stored_line
 from prm.formats.registry import file_format
 from prm.formats.writing import Loss
 from prm.messages import Message
@@ -37,7 +37,7 @@ def math_shepherd(value: Any) -> Record:
     marks = _marks([problem + steps[0], *steps[1:]], line.label)
     record = Record(
         problem=problem,
-        positions=[[Completion(step.strip())] for step in steps],
+        positions=sampled(step.strip() for step in steps),
         domain=line.task,
         extra=other_fields(value, _Line),
         annotations=[

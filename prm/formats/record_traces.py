@@ -9,7 +9,7 @@ import msgspec
 from prm.formats.identity import solution_key, text_hash
 from prm.formats.labels import rated_label
 from prm.formats.path import Taken, consensus_path, taken_path
-from prm.formats.record import Completion, Consensus, Record, RecordAnnotation
+from prm.formats.record import Completion, Consensus, Record, RecordAnnotation, sampled
 from prm.labels import step_labels
 from prm.splitting import Splitting
 from prm.traces import Alternative, LabelSource, Step, StepLabel, Trace
@@ -17,7 +17,7 @@ from prm.vocabulary import MACHINES, RATINGS, SourceKind, Split
 
 Posteriors = dict[tuple[int, int], Consensus]  # by position and alternative
 
-_BLANK_LINES = Splitting("blank_lines", "drop")
+BLANK_LINES = Splitting("blank_lines", "drop")
 
 
 def trace_of(record: Record) -> Trace:
@@ -104,8 +104,8 @@ def trace_from_file(record: Record, *, name: str, split: Split) -> Trace:
     the share of each rating among the labels.
     """
     if record.solution_text is not None:
-        pieces = _BLANK_LINES.split(record.solution_text).steps
-        record = msgspec.structs.replace(record, positions=[[Completion(piece)] for piece in pieces])
+        pieces = BLANK_LINES.split(record.solution_text).steps
+        record = msgspec.structs.replace(record, positions=sampled(pieces))
     settled = record if record.consensus else msgspec.structs.replace(record, consensus=_shares(record.annotations))
     trace = trace_of(settled)
     errors = {annotation.first_error for annotation in record.annotations}

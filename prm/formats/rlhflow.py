@@ -12,16 +12,15 @@ from typing import Any, Literal
 import msgspec
 
 from prm.formats.labels import annotator_in, rated_along, rated_label
-from prm.formats.math_shepherd import is_unambiguous, numbered
+from prm.formats.math_shepherd import MARKS, is_unambiguous, numbered
 from prm.formats.reading import Unreadable, convert_record, other_fields
-from prm.formats.record import Completion, Record, RecordAnnotation, as_imported, stored_line
+from prm.formats.record import Record, RecordAnnotation, as_imported, sampled, stored_line
 from prm.formats.registry import file_format
 from prm.formats.writing import Loss
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
 
 _FIRST_STEP = re.compile(r"\s*(?=Step 1\b)")
-_MARKS = {"+": 1, "-": -1}
 
 
 class _Turn(msgspec.Struct):
@@ -40,18 +39,18 @@ def rlhflow(value: Any) -> Record:
         field = f"conversations[{number}]"
         if turn.role != ("user", "assistant")[number % 2]:
             raise Unreadable(f"{field}.role", Message("turns_not_alternating"))
-        if number % 2 and turn.content.strip() not in _MARKS:
+        if number % 2 and turn.content.strip() not in MARKS:
             raise Unreadable(f"{field}.content", Message("label_not_plus_or_minus"))
     if not turns or len(turns) % 2:
         raise Unreadable("conversations", Message("turn_label_missing"))
     problem, joint, first = _part(turns[0].content)
     record = Record(
         problem=problem,
-        positions=[[Completion(text)] for text in (first, *(turn.content for turn in turns[2::2]))],
+        positions=sampled([first, *(turn.content for turn in turns[2::2])]),
         extra=other_fields(value, _Line),
         annotations=[
             rated_label(
-                [_MARKS[turn.content.strip()] for turn in turns[1::2]],
+                [MARKS[turn.content.strip()] for turn in turns[1::2]],
                 kind="monte_carlo",
                 name=annotator_in(value, "rlhflow"),
                 native={"joint": joint},

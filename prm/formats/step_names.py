@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from prm.formats.labels import conclusion_of
-from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
+from prm.formats.record import PathPosition, Rating, Record, RecordAnnotation, sampled
 from prm.vocabulary import NO_ERROR, RATING_OF, GivenUp, Word
 
 MEANINGS: dict[str, Word] = {
@@ -112,7 +112,7 @@ def solution_of(names: StepNames, data: Mapping[str, Any]) -> Record:
     texts = [] if isinstance(steps, str) else [_step_text(names, number, step) for number, step in enumerate(steps)]
     return Record(
         problem=problem,
-        positions=[[Completion(text)] for text in texts],
+        positions=sampled(texts),
         solution_text=steps if isinstance(steps, str) else None,
         reference_answer=_text(data.get(names.answer)),
         generator=_text(data.get(names.generator)) or "",

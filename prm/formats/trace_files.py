@@ -18,19 +18,17 @@ from prm.formats.detection import detect, format_with
 from prm.formats.mapping import Mapping
 from prm.formats.raw import CHUNK, Raw, raw_records
 from prm.formats.record import Record, Rejection
-from prm.formats.record_traces import record_of
+from prm.formats.record_traces import BLANK_LINES, record_of
 from prm.formats.registry import FORMATS, TABLE, Format, Judged
 from prm.formats.table import checked, raw_rows, reader_of, sample
 from prm.messages import Message
 from prm.scores import TraceScore
-from prm.splitting import Splitting
 from prm.traces import Step, Trace
 from prm.vocabulary import Split
 
 SAMPLES_LABEL = "sampled responses"
 SAMPLES_MARKS = frozenset({"question", "pred", "score", "code"})
 PUBLISHED_SCORE = "pred_score"
-BLANK_LINES = Splitting("blank_lines", "drop")
 
 
 class Samples(msgspec.Struct):
