@@ -56,17 +56,17 @@ class Layout:
         known = tokenizer.get_vocab()
         special = PROBLEM_TOKEN in known and STEP_TOKEN in known
         text = separator or (STEP_TOKEN if special else TEXT_SEPARATOR)
-        step_end = _ids(tokenizer, text)
+        step_end = token_ids(tokenizer, text)
         if not step_end:
             raise ModelFileError(Message("separator_without_token", separator=text))
         if template == "chat":
             start, problem_end = _around_problem(tokenizer, system)
             return cls(start, problem_end, step_end)
         start = () if tokenizer.bos_token_id is None else (tokenizer.bos_token_id,)
-        return cls(start, _ids(tokenizer, PROBLEM_TOKEN if special else TEXT_SEPARATOR), step_end)
+        return cls(start, token_ids(tokenizer, PROBLEM_TOKEN if special else TEXT_SEPARATOR), step_end)
 
 
-def _ids(tokenizer: Any, text: str) -> tuple[int, ...]:
+def token_ids(tokenizer: Any, text: str) -> tuple[int, ...]:
     return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
@@ -86,7 +86,7 @@ def _around_problem(tokenizer: Any, system: str) -> tuple[tuple[int, ...], tuple
     between, also_found, _ = rest.partition(steps)
     if not found or not also_found:
         raise ModelFileError(Message("chat_template_unusable", error=Message("chat_template_drops_messages")))
-    return _ids(tokenizer, before), _ids(tokenizer, between)
+    return token_ids(tokenizer, before), token_ids(tokenizer, between)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,11 @@ from torch import Tensor
 from prm.backbones import Backbone, load_backbone
 from prm.checkpoint import save_model, weights_written
 from prm.config import TrainConfig
-from prm.encoding import Layout
+from prm.encoding import Layout, token_ids
 from prm.errors import ModelFileError
 from prm.faults import UNDECODABLE, sentence_of
 from prm.files import check_new_folder, new_folder, write_json
+from prm.formats.math_shepherd import TAG
 from prm.manifest import (
     MANIFEST_FILE,
     Counts,
@@ -35,6 +36,7 @@ from prm.manifest import (
     read_manifest,
 )
 from prm.messages import Message
+from prm.portable.classifiers import MARKER, REWARD
 from prm.portable.layout import ABOUT_FILE, HEADER, HEADS_FILE, LAYOUT_KEY, Head, StepLayout, read_description
 from prm.scoring import Scorer
 from prm.threshold import UNFITTED
@@ -42,11 +44,9 @@ from prm.threshold import UNFITTED
 BACKBONE = "backbone"
 DATA_FILES = {".json", ".safetensors", ".txt", ".model", ".jinja"}
 PICKLES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"}
-CLASSIFIER, REWARD = "ForTokenClassification", "Qwen2ForProcessRewardModel"
+CLASSIFIER = "ForTokenClassification"
 QWEN_SYSTEM = "Please reason step by step, and put your final answer within \\boxed{}."
-QWEN_STEP = "<extra_0>"
 Answers = Literal["math_shepherd", "rlhflow"]
-SHEPHERD_STEP = "ки"
 PLAIN_LOGITS = {"LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM"}  # neither scaled nor capped
 
 
@@ -206,10 +206,10 @@ def _shepherd_layout(backbone: Backbone) -> Layout:
     """The layout on the model card of Math-Shepherd's PRM: `problem step ки`, a line end, `step ки`, and so on."""
     tokenizer = backbone.tokenizer
     start = () if tokenizer.bos_token_id is None else (tokenizer.bos_token_id,)
-    line, space = _ids(tokenizer, "\n"), _ids(tokenizer, " ")
-    if tokenizer.convert_ids_to_tokens(_ids(tokenizer, "a"))[0] != "a":  # it begins each text with a space itself
-        return Layout(start, (), _ids(tokenizer, SHEPHERD_STEP), line[-1:])
-    return Layout(start, space, _ids(tokenizer, " " + SHEPHERD_STEP), line)
+    line, space = token_ids(tokenizer, "\n"), token_ids(tokenizer, " ")
+    if tokenizer.convert_ids_to_tokens(token_ids(tokenizer, "a"))[0] != "a":  # it begins each text with a space itself
+        return Layout(start, (), token_ids(tokenizer, TAG), line[-1:])
+    return Layout(start, space, token_ids(tokenizer, " " + TAG), line)
 
 
 def _rlhflow_layout(backbone: Backbone) -> Layout:
@@ -232,18 +232,17 @@ def _rlhflow_layout(backbone: Backbone) -> Layout:
     if not (after and plus and to_answer):
         raise ModelFileError(Message("chat_template_unusable", error=Message("chat_template_drops_messages")))
     return Layout(
-        _ids(tokenizer, before), _ids(tokenizer, " "), _ids(tokenizer, to_answer), _ids(tokenizer, plus + to_step)
+        token_ids(tokenizer, before),
+        token_ids(tokenizer, " "),
+        token_ids(tokenizer, to_answer),
+        token_ids(tokenizer, plus + to_step),
     )
-
-
-def _ids(tokenizer: Any, text: str) -> tuple[int, ...]:
-    return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
 def _classifier_layout(backbone: Backbone, separator: str) -> Layout:
     """The layout of TRL's PRM trainer: the problem, then each step followed by the separator."""
     tokenizer = backbone.tokenizer
-    ending = _ids(tokenizer, separator)
+    ending = token_ids(tokenizer, separator)
     if not ending:
         raise ModelFileError(Message("separator_without_token", separator=separator))
     start = () if tokenizer.bos_token_id is None else (tokenizer.bos_token_id,)
@@ -253,11 +252,11 @@ def _classifier_layout(backbone: Backbone, separator: str) -> Layout:
 def _reward_layout(backbone: Backbone) -> Layout:
     """The layout on the model card of Qwen2.5-Math-PRM: a chat with `<extra_0>` after each step of the answer."""
     tokenizer = backbone.tokenizer
-    step_end = _ids(tokenizer, QWEN_STEP)
+    step_end = token_ids(tokenizer, MARKER)
     if len(step_end) != 1:
-        raise ModelFileError(Message("token_unknown", token=QWEN_STEP))
+        raise ModelFileError(Message("token_unknown", token=MARKER))
     start = f"<|im_start|>system\n{QWEN_SYSTEM}<|im_end|>\n<|im_start|>user\n"
-    return Layout(_ids(tokenizer, start), _ids(tokenizer, "<|im_end|>\n<|im_start|>assistant\n"), step_end)
+    return Layout(token_ids(tokenizer, start), token_ids(tokenizer, "<|im_end|>\n<|im_start|>assistant\n"), step_end)
 
 
 def _copy_backbone(source: Path, out: Path) -> None:

@@ -10,7 +10,8 @@ from prm.backbones import Backbone, load_backbone
 from prm.config import TrainConfig
 from prm.encoding import Layout, encode
 from prm.errors import ModelFileError
-from prm.portable.importing import QWEN_STEP, QWEN_SYSTEM, _reward_layout
+from prm.portable.classifiers import MARKER
+from prm.portable.importing import QWEN_SYSTEM, _reward_layout
 from prm.scoring import Scorer
 from prm.traces import Step, Trace, write_traces
 from prm.training import train
@@ -59,7 +60,7 @@ def chatting(backbone_folders, tmp_path: Path) -> Path:
 
 def test_a_chat_template_lays_out_what_qwens_model_card_does(chatting: Path) -> None:
     backbone = load_backbone(str(chatting), device="cpu")
-    layout = Layout.of(backbone.tokenizer, template="chat", system=QWEN_SYSTEM, separator=QWEN_STEP)
+    layout = Layout.of(backbone.tokenizer, template="chat", system=QWEN_SYSTEM, separator=MARKER)
     assert layout == _reward_layout(backbone)
 
 
