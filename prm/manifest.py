@@ -22,8 +22,6 @@ from prm.traces import Trace
 from prm.trust import Trust
 from prm.vocabulary import MACHINES, TOOL_STEPS
 
-PEOPLE = frozenset({"human"})
-
 
 class Provenance(msgspec.Struct, omit_defaults=True):
     """The origin of labelled solutions and their labels, as recorded in the traces.
@@ -55,7 +53,7 @@ def provenance_of(traces: Sequence[Trace]) -> Provenance:
         generators=_counted(trace.generator for trace in traces),
         domains=_counted(trace.domain for trace in traces),
         label_sources=_counted(kind for trace in traces for kind in {s.kind for s in trace.sources} or [""]),
-        people=len({s.name for trace in traces for s in trace.sources if s.kind in PEOPLE and s.name}),
+        people=len({s.name for trace in traces for s in trace.sources if s.kind == "human" and s.name}),
         machines=_counted(named),
         pairs=len(pairs),
         agreeing_pairs=sum(a == b for a, b in pairs),
@@ -66,7 +64,9 @@ def provenance_of(traces: Sequence[Trace]) -> Provenance:
 
 def _first_errors(trace: Trace) -> list[int]:
     """Each person's first error in the trace, the latest one if there are several."""
-    errors = {s.name: s.first_error for s in trace.sources if s.kind in PEOPLE and s.name and s.first_error is not None}
+    errors = {
+        s.name: s.first_error for s in trace.sources if s.kind == "human" and s.name and s.first_error is not None
+    }
     return list(errors.values())
 
 

@@ -233,15 +233,14 @@ def fit_abstention(uncertainty: Sequence[float], right: Sequence[bool], *, targe
     values, wrong = np.asarray(uncertainty)[order], ~np.asarray(right)[order]
     errors = np.cumsum(wrong)
     steps = n.bit_length()  # of a binary search over n limits, at most
-    low, high, last = 0, n - 1, -1
+    low, high, n_given = 0, n - 1, 0
     while low <= high:
         middle = (low + high) // 2
         end = int(np.searchsorted(values, values[middle], side="right"))  # equal values are on one side of a limit
         if error_bound(int(errors[end - 1]), end, (1 - CONFIDENCE) / steps) <= 1 - target:
-            last, low = end, middle + 1
+            n_given, low = end, middle + 1
         else:
             high = middle - 1
-    n_given = max(0, last)
     return AbstentionBar(
         target=target,
         confidence=CONFIDENCE,

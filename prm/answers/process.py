@@ -151,11 +151,11 @@ def _line(child: subprocess.Popen[bytes], seconds: float) -> bytes | None:
 MOST_COMPARED = 40  # distinct answers in a vote; later ones are compared by text only
 
 
-def equivalence_classes(answers: Sequence[str | None], grader: Grader | None = None) -> list[int | None]:
+def equivalence_classes(answers: Sequence[str | None], grader: Grader) -> list[int | None]:
     """The index of the first equal answer for each answer; None for None, which equals nothing.
 
     In a vote, `1/2`, `0.5` and `\\frac{1}{2}` count as three votes for one answer. Answers are equal as numbers by
-    value, as texts, or by the algebra of a `grader`.
+    value, as texts, or by the algebra of the `grader`.
     """
     first: dict[object, int] = {}
     classes: list[int | None] = []
@@ -165,8 +165,8 @@ def equivalence_classes(answers: Sequence[str | None], grader: Grader | None = N
             continue
         key = normalised(answer)
         if key not in first:
-            known = list(dict.fromkeys(first.values()))[:MOST_COMPARED] if grader else []
-            equal = (one for one in known if grader and grader.grade(answer, answers[one] or "") is True)
+            known = list(dict.fromkeys(first.values()))[:MOST_COMPARED]
+            equal = (one for one in known if grader.grade(answer, answers[one] or "") is True)
             first[key] = next(equal, place)
         classes.append(first[key])
     return classes

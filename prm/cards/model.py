@@ -16,7 +16,7 @@ from prm.evaluation.best_of_n import BestOfN
 from prm.evaluation.evaluation import Evaluation
 from prm.evaluation.metrics import format_metric, short
 from prm.evaluation.prmbench import PRMBenchReport
-from prm.manifest import PEOPLE, Costs, Counts, EstimateCounts, GradedCounts, Manifest, Provenance
+from prm.manifest import Costs, Counts, EstimateCounts, GradedCounts, Manifest, Provenance
 from prm.messages import Message, write_share
 from prm.trust import Trust
 from prm.vocabulary import MACHINES
@@ -267,7 +267,7 @@ def _labels(manifest: Manifest, provenance: Provenance | None, words: About) -> 
     if provenance is None:
         return [f"- Human labels: {words.human_labels or UNKNOWN}.", f"- Automated judges: {UNKNOWN}."]
     kinds = provenance.label_sources
-    by_people = sum(kinds.get(kind, 0) for kind in PEOPLE)
+    by_people = kinds.get("human", 0)
     human = "none recorded"
     if by_people:
         solutions, people = Message("n_solutions", n=by_people), Message("n_people", n=provenance.people)
@@ -279,7 +279,7 @@ def _labels(manifest: Manifest, provenance: Provenance | None, words: About) -> 
         )
     elif by_people:
         human += f"; their agreement is {UNKNOWN}"
-    others = {kind: n for kind, n in kinds.items() if kind and kind not in PEOPLE | MACHINES}
+    others = {kind: n for kind, n in kinds.items() if kind and kind not in {"human"} | MACHINES}
     lines = [f"- Human labels: {human}.{' ' + words.human_labels if words.human_labels else ''}"]
     judged = bool(MACHINES & kinds.keys())
     judges = _listed(provenance.machines) if judged else "none recorded" if "" not in kinds else UNKNOWN

@@ -64,12 +64,11 @@ class Log:
         loss: float | None = None,
         held_loss: float | None = None,
         message: str = "",
-        always: bool = False,
     ) -> None:
         """Report each new stage, its end and every message, and otherwise at most four times per second."""
         if stage != self.stage:
             self.meter.enter(stage)
-        elif not (always or message or step == of) and self.seconds - self.reported_at < REPORT_SECONDS:
+        elif not (message or step == of) and self.seconds - self.reported_at < REPORT_SECONDS:
             return
         self.stage, self.reported_at, self.place = stage, self.seconds, (step, of)
         rates = self.meter.rates(stage)

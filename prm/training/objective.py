@@ -120,7 +120,7 @@ class Objective:
             Source(unread.grades, config.graded_weight, self, (held if by_held else fit).flawless, noisy=False),
             Source(unread.estimates, config.estimate_weight, self, (held if by_held else fit).before_error, noisy=True),
         ]
-        if config.class_balance == "held" and self.held_weights.any():
+        if by_held:
             self.log_prior = _log_shares(targets, weights) - _log_shares(self.held_targets, self.held_weights)
         balanced = targets * self.class_weights
         # Label smoothing (Szegedy et al. 2016, section 7): `share` of each label spread over the classes.
