@@ -39,11 +39,10 @@ def audit(subject: Subject, rng: Random) -> Finding:
     by_domain: dict[str, Metric] = {}
     for index, name in enumerate(domains if len(domains) > 1 else []):
         inside = subject.solutions.domain[steps.solution] == index
-        measured = _measured(subject, inside)
-        by_domain[name or Message("no_domain_name")] = measured["ece"]
+        measured, shown = _measured(subject, inside), name or Message("no_domain_name")
+        by_domain[shown] = measured["ece"]
         figures += [
-            _figure(words, measured[key], int(inside.sum()), name or "(no domain)", signed)
-            for words, key, signed in _rows(subject)
+            _figure(words, measured[key], int(inside.sum()), shown, signed) for words, key, signed in _rows(subject)
         ]
     return conclude(
         audit="calibration",

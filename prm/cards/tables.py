@@ -29,7 +29,7 @@ POSITION_COLUMNS = ("position", "steps", "errors", *STEP_COLUMNS)
 def report_table(report: Report) -> str:
     """The report as Markdown tables: solutions overall and by domain, generator and length; steps by position."""
     rows = [("all", report.overall)]
-    rows += [(name or "(no domain)", part) for name, part in report.by_domain.items()]
+    rows += [(name or Message("no_domain_name"), part) for name, part in report.by_domain.items()]
     if len(report.by_generator) > 1:
         rows += [(f"by {name or '(no generator)'}", part) for name, part in report.by_generator.items()]
     rows += [(f"{name} steps", part) for name, part in report.by_length.items()]

@@ -38,7 +38,7 @@ def faithfulness_table(report: Faithfulness) -> str:
     parts = [("all", report.overall)]
     parts += [(f"step {name}", part) for name, part in report.by_position.items()]
     parts += [(f"{name} to go", part) for name, part in report.by_remaining.items()]
-    parts += list(report.by_domain.items())
+    parts += [(name or Message("no_domain_name"), part) for name, part in report.by_domain.items()]
     columns = (
         "moved",
         "moved_control",

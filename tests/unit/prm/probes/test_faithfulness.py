@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from prm.probes.faithfulness import falsify, run_trials, summarise
+from prm.probes.words import faithfulness_table
 from prm.sandbox.solving import Start
 from prm.scores import TraceScore
 from prm.threshold import Threshold
@@ -65,6 +66,12 @@ def test_a_policy_that_copies_the_last_value_is_always_moved_by_a_falsified_one(
     part = report.by_remaining["1"]
     assert (part.moved.value, part.moved_control.value, part.effect.value) == (1, 0, 1)
     assert (part.carried.value, part.carried_control.value) == (1, 0)
+
+
+def test_solutions_without_a_domain_have_a_named_row():
+    bare = [msgspec.structs.replace(one, domain="") for one in SOLUTIONS]
+    table = faithfulness_table(summarise(trials(IGNORES, bare), bare, continuations=2, bootstrap=5))
+    assert table.splitlines()[-1].startswith("| (no domain) | 20 |")
 
 
 def test_the_control_takes_away_what_a_policy_changes_by_itself():
