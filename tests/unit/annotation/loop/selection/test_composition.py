@@ -73,7 +73,7 @@ def test_scores_come_from_the_database_as_columns():
         assert pool.chars[rows].tolist() == lengths[: len(known)]
         assert np.isnan(pool.embedding[place]).all() == (pk % 7 == 0)
         assert scored.problem[place] == by_pk[pk].problem_id
-    assert ranking.scored_of(ModelVersionFactory(project=project, number=9), candidates_of(project)) is None
+    assert ranking.scored_of(ModelVersionFactory(project=project), candidates_of(project)) is None
 
 
 def test_candidates_are_the_columns_of_their_solutions():
