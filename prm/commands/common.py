@@ -84,9 +84,12 @@ def input_file(text: str) -> Path:
         raise DataError(Message("path_is_pipe", path=path))
     if not os.access(path, os.R_OK):
         raise DataError(Message("file_unreadable", path=path))
+    begun = b""  # without white space
     with open(path, "rb") as content:
-        if not any(chunk.strip() for chunk in iter(lambda: content.read(65536), b"")):
-            raise DataError(Message("file_is_empty", path=path))
+        while len(begun) < len(b"[].") and (chunk := content.read(65536)):
+            begun += b"".join(chunk.split())
+    if begun in (b"", b"[]"):
+        raise DataError(Message("file_is_empty", path=path))
     return path
 
 

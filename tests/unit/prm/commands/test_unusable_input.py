@@ -13,6 +13,7 @@ UNUSABLE = {
     "a folder": None,
     "empty": b"",
     "blank": b"\n \n",
+    "an array of nothing": b"[\n]\n",
     "binary": bytes(range(256)),
     "cut off": LINE.encode()[:40],
     "of another shape": b'{"id": 1, "problem": ["x"], "steps": "y"}\n',
