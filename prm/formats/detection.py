@@ -46,7 +46,10 @@ def detect(stream: BinaryIO, filename: str) -> str:
     if not table.is_csv(head):
         content = msgspec.json.encode(begun.rows) if head.startswith(MAGIC) else head
         keys = {key.decode() for key in re.findall(rb'"(\w+)"\s*:', content)}
-        if name := format_with(keys):
+        name = format_with(keys)
+        if re.match(rb"\s*\{\s*\n", head.removeprefix(BOM)) and not (name and FORMATS.get(name).members):
+            raise FormatError("unknown_format", Message("objects_on_several_lines", filename=filename))
+        if name:
             # A line of `plain` has the line that it was imported from, such as an agent's run, in its other fields.
             is_divided = bool(begun.rows) and begun.rows[0].keys() >= {"problem", "steps"}
             return "plain" if is_divided and "problem" not in FORMATS.get(name).keys else name

@@ -198,7 +198,8 @@ def _first_fields(path: Path) -> tuple[dict[str, msgspec.Raw] | None, str]:
         try:
             return msgspec.json.decode(raw, type=dict[str, msgspec.Raw]), ""
         except UNDECODABLE as error:
-            if not (isinstance(error, msgspec.ValidationError) or raw.lstrip().startswith((b"{", b"["))):
+            begun = raw.strip()
+            if begun == b"{" or not (isinstance(error, msgspec.ValidationError) or begun.startswith((b"{", b"["))):
                 return {}, ""
             return {}, Message("place_error", where=place, error=sentence_of(error, raw))
     return None, ""

@@ -63,6 +63,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "not_a_junit_report": "Expected a JUnit report that begins with <testsuites> or <testsuite>, got <{tag}>",
     "not_a_probability": "Expected a probability above 0 and at most 1, got {value}",
     "not_an_object_with_values": "Expected an object with named values",
+    "objects_on_several_lines": "{filename} has JSON objects on several lines. Write each on one line, or all of them in one array.",
     "packed_as_zip": "{filename} is a zip archive. Unpack it, and use the files in it.",
     "parquet_cell_unreadable": "has a value that cannot be read as text: {error}",
     "place_with_field": "{where}, field `{field}`",

@@ -54,6 +54,13 @@ def test_a_problem_without_a_solution_is_no_trace(tmp_path: Path, line: dict) ->
         list(read_traces(path))
 
 
+def test_objects_on_several_lines_are_told_apart_from_broken_ones(tmp_path: Path) -> None:
+    path = tmp_path / "pretty.json"
+    path.write_text(json.dumps({"problem": "1 + 1?", "steps": ["2"]}, indent=2) * 2)
+    with pytest.raises(DataError, match=r"pretty\.json has JSON objects on several lines. Write each on one line"):
+        list(read_traces(path))
+
+
 def test_labels_without_solutions_are_no_traces(tmp_path: Path) -> None:
     path = tmp_path / "data.jsonl"
     path.write_text(json.dumps(example("labels")) + "\n")
