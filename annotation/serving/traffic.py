@@ -9,6 +9,7 @@ from django.db import connection
 from django.db.models import Count
 from django.utils import timezone
 
+from annotation.core.periodic import for_each
 from annotation.models import Project, ServedScore
 
 Bin = Literal["hour", "day"]
@@ -67,8 +68,10 @@ def failures_of(project: Project, *, since: datetime) -> Sequence[tuple[str, int
 
 def forget_old_scores() -> int:
     """Delete rows older than each project's policy allows; returns how many."""
-    dropped = 0
-    for project in Project.objects.all():
-        before = timezone.now() - timedelta(days=project.policies.serving.log_days)
-        dropped += ServedScore.objects.filter(project=project, asked_at__lt=before)._raw_delete("default")
+    return for_each(Project.objects.all(), _forget_old_scores)
+
+
+def _forget_old_scores(project: Project) -> int:
+    before = timezone.now() - timedelta(days=project.policies.serving.log_days)
+    dropped: int = ServedScore.objects.filter(project=project, asked_at__lt=before)._raw_delete("default")
     return dropped

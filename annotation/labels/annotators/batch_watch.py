@@ -10,6 +10,7 @@ from django.db.models.functions import Length
 from django.utils import timezone
 
 from annotation.core import audit
+from annotation.core.periodic import for_each
 from annotation.labels.annotators import batches
 from annotation.labels.annotators.batches import in_use
 from annotation.labels.annotators.haste import Timed
@@ -26,7 +27,7 @@ Judge, State = LabelBatch.Judge, LabelBatch.State
 
 def watch_projects() -> int:
     """Check the labels of every active project; returns how many new batches are suspected."""
-    return sum(len(watch(project)) for project in Project.objects.filter(state=Project.State.ACTIVE))
+    return for_each(Project.objects.filter(state=Project.State.ACTIVE), lambda project: len(watch(project)))
 
 
 def watch(project: Project) -> list[LabelBatch]:

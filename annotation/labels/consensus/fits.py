@@ -14,6 +14,7 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.lifecycle import beating_apart, run_job, send
 from annotation.core.membership.access import require_role
+from annotation.core.periodic import for_each
 from annotation.core.replica import read_current
 from annotation.labels.consensus.evidence import read_evidence
 from annotation.labels.consensus.fit_report import report_fit
@@ -123,7 +124,7 @@ def request_due_fits() -> int:
 
     Snapshots do not depend on it: each makes a fit of the labels that it sees.
     """
-    return sum(_request_if_due(project) for project in Project.objects.all())
+    return for_each(Project.objects.all(), _request_if_due)
 
 
 def fit_for(*, by: User | None, project: Project, scope: Scope) -> ConsensusFit:

@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import require_role
+from annotation.core.periodic import for_each
 from annotation.files.places import target_below
 from annotation.labels.datasets.export_jobs import ExportOptions, ExportPlace, check_formats, start_scheduled
 from annotation.labels.datasets.filters import parse_filters
@@ -95,10 +96,14 @@ def start_due_exports(now: datetime | None = None) -> int:
     """Start the exports of active projects that are due; returns how many."""
     now = now or timezone.now()
     schedules = ExportSchedule.objects.filter(active=True, project__state=Project.State.ACTIVE)
-    due = [schedule for schedule in schedules.select_related("project") if _is_due(schedule, now)]
-    for schedule in due:
+    return for_each(schedules.select_related("project"), lambda schedule: _start_if_due(schedule, now))
+
+
+def _start_if_due(schedule: ExportSchedule, now: datetime) -> bool:
+    due = _is_due(schedule, now)
+    if due:
         start_scheduled(schedule)
-    return len(due)
+    return due
 
 
 def _is_due(schedule: ExportSchedule, now: datetime) -> bool:

@@ -9,6 +9,7 @@ from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from annotation.core import audit, storage
+from annotation.core.periodic import for_each
 from annotation.loop.gateway.training import model_key
 from annotation.loop.model_jobs.exporting import export_key
 from annotation.loop.pool.partitions import drop_partition
@@ -19,15 +20,18 @@ log = logging.getLogger(__name__)
 
 def keep_to_policy() -> int:
     """Delete the weights that the projects' policies no longer keep; returns of how many versions."""
-    deleted = 0
-    for project in Project.objects.all():
-        for version in due_versions(project):
-            try:
-                deleted += delete_weights(version)
-            except OperationalError:  # a long read of its scores: the next run of this task retries
-                log.warning("The weights of %s are not deleted yet: its scores are in use", version)
     for version in ModelVersion.objects.filter(weights_deleted_at__isnull=False):
         _remove_files(version)  # a process may have died between the two steps
+    return for_each(Project.objects.all(), _keep_to_policy)
+
+
+def _keep_to_policy(project: Project) -> int:
+    deleted = 0
+    for version in due_versions(project):
+        try:
+            deleted += delete_weights(version)
+        except OperationalError:  # a long read of its scores: the next run of this task retries
+            log.warning("The weights of %s are not deleted yet: its scores are in use", version)
     return deleted
 
 

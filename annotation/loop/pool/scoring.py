@@ -14,6 +14,7 @@ from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import Turn, do_part, end_job, run_job, save_progress, send
 from annotation.core.locks import advisory_lock
 from annotation.core.membership.access import require_role
+from annotation.core.periodic import for_each
 from annotation.loop import registry
 from annotation.loop.pool import checking
 from annotation.loop.pool.partitions import drop_partition
@@ -62,13 +63,13 @@ def help_scoring(version: ModelVersion) -> PoolScoring:
 
 def score_unscored() -> int:
     """Start scoring the solutions that a champion has not scored; returns in how many projects."""
-    started = 0
-    for project in Project.objects.filter(state=Project.State.ACTIVE):
-        champion = registry.champion_of(project)
-        ended_early = PoolScoring.objects.filter(model_version=champion, state__in=[State.FAILED, State.CANCELLED])
-        if champion is not None and not ended_early.exists():
-            started += bool(begin_scoring(champion))
-    return started
+    return for_each(Project.objects.filter(state=Project.State.ACTIVE), _score_unscored)
+
+
+def _score_unscored(project: Project) -> bool:
+    champion = registry.champion_of(project)
+    ended_early = PoolScoring.objects.filter(model_version=champion, state__in=[State.FAILED, State.CANCELLED])
+    return champion is not None and not ended_early.exists() and bool(begin_scoring(champion))
 
 
 def rescore_pool(*, by: User, version: ModelVersion) -> int:

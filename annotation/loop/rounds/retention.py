@@ -6,6 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core import audit, storage
+from annotation.core.periodic import for_each
 from annotation.loop.rounds.artefacts import model_key, run_key
 from annotation.models import Project, RunPoint, TrainingRun
 
@@ -13,13 +14,16 @@ from annotation.models import Project, RunPoint, TrainingRun
 def prune_runs(now: datetime | None = None) -> int:
     """Prune the runs that are older than their project's policy allows; returns how many."""
     now = now or timezone.now()
-    pruned = 0
-    for project in Project.objects.all():
-        if days := project.policies.rounds.keep_days:
-            ended = project.training_runs.exclude(state__in=TrainingRun.LIVE)
-            old = ended.filter(finished_at__lt=now - timedelta(days=days), pruned_at=None)
-            pruned += sum(_prune(run, now) for run in old)
-    return pruned
+    return for_each(Project.objects.all(), lambda project: _prune_project(project, now))
+
+
+def _prune_project(project: Project, now: datetime) -> int:
+    days = project.policies.rounds.keep_days
+    if not days:
+        return 0
+    ended = project.training_runs.exclude(state__in=TrainingRun.LIVE)
+    old = ended.filter(finished_at__lt=now - timedelta(days=days), pruned_at=None)
+    return sum(_prune(run, now) for run in old)
 
 
 @transaction.atomic

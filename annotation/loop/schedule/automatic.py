@@ -7,6 +7,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from annotation.core.errors import DomainError
+from annotation.core.periodic import for_each
 from annotation.labels.annotators.batch_watch import watch
 from annotation.loop.rounds import limits
 from annotation.loop.rounds.limits import Hold
@@ -44,7 +45,7 @@ class Outlook:
 def start_due_runs(now: datetime | None = None) -> int:
     """Start the rounds that are due by the projects' policies; returns how many."""
     now = now or timezone.now()
-    return sum(_start_if_due(project, now) for project in Project.objects.filter(state=Project.State.ACTIVE))
+    return for_each(Project.objects.filter(state=Project.State.ACTIVE), lambda project: _start_if_due(project, now))
 
 
 def outlook(project: Project, now: datetime | None = None) -> Outlook | None:
