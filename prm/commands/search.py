@@ -74,7 +74,9 @@ def add(commands: Any) -> None:
     )
     verifier.add_argument("--aggregate", choices=AGGREGATES, default="product", help="how step scores are aggregated")
     parser.add_argument(
-        "--vote", action="store_true", help="solutions vote for their answers, weighted by the cubes of their scores"
+        "--vote",
+        action=argparse.BooleanOptionalAction,
+        help="solutions vote for their answers, weighted by the cubes of their scores (default: only in best-of-n)",
     )
     parser.add_argument("--n", type=at_least(1), default=8, help="best-of-n: solutions per problem")
     parser.add_argument("--width", type=at_least(1), default=4, help="beam: number of beams")
@@ -104,6 +106,8 @@ def run(options: argparse.Namespace) -> None:
     from prm.search.ledger import Ledger
 
     check_output(options.out, options.problems, options.api_key_file, options.token_file)
+    if options.vote is None:
+        options.vote = options.method == "best-of-n"
     settings = _settings(options)
     ledger = Ledger(options.out, _problems(options.problems), settings)
     search = _search(options, _policy(options), _verifier(options))

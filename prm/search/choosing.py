@@ -59,7 +59,7 @@ def choose(candidates: Sequence[Candidate], *, by: Aggregate, vote: bool, answer
     with the highest sum is chosen.
     """
     complete = [candidate for candidate in candidates if candidate.complete] or list(candidates)
-    if vote:
+    if vote and len(complete) > 1:
         sums: dict[object, float] = defaultdict(float)
         with Grader() as grader:
             classes = equivalence_classes([answer_of(candidate.steps) for candidate in complete], grader)
@@ -96,11 +96,11 @@ def best_of_n(
     *,
     n: int = 8,
     by: Aggregate = "product",
-    vote: bool = False,
+    vote: bool = True,
     seed: int = 0,
     answer_of: AnswerOf = stated_answer,
 ) -> SearchResult:
-    """The best of `n` solutions; in a vote, the best for the answer that wins it."""
+    """The best of `n` solutions for the answer that wins a vote; without a `vote`, the one with the highest score."""
     answers = policy.sample([Prefix(problem)], n=n, seed=seed)
     candidates, cost = score_samples(verifier, problem, (), answers.samples[0])
     chosen = choose(candidates, by=by, vote=vote, answer_of=answer_of)

@@ -23,10 +23,13 @@ RULES = st.sampled_from(AGGREGATES)
 @given(n=st.integers(1, 12), by=RULES, seed=SEEDS)
 def test_best_of_n_takes_the_highest_score_of_the_solutions_it_sampled(n, by, seed):
     policy, verifier = TreePolicy(), HashVerifier()
-    found = best_of_n(policy, verifier, "p", n=n, by=by, seed=seed)
+    found = best_of_n(policy, verifier, "p", n=n, by=by, vote=False, seed=seed)
     candidates, _ = score_samples(verifier, "p", (), policy.sample([Prefix("p")], n=n, seed=seed).samples[0])
     assert found.score == max(candidate.score(by) for candidate in candidates)
     assert found.candidates == n
+    voted = best_of_n(policy, verifier, "p", n=n, by=by, seed=seed)
+    chosen = choose(candidates, by=by, vote=True, answer_of=stated_answer)
+    assert (voted.steps, voted.score) == ([*chosen.steps], chosen.score(by)), "they vote, unless told not to"
 
 
 @given(width=st.integers(1, 4), expansions=st.integers(1, 4), by=RULES, seed=SEEDS)
