@@ -2,7 +2,7 @@ import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 import type { StepKind } from "../api/types";
 import { text as words } from "../text";
-import { type Call, editOf, isText, languageOf, partsOf } from "./calls";
+import { type Call, editOf, isMessage, isText, languageOf, partsOf } from "./calls";
 import { Code } from "./Code";
 import { editLines, isUnified } from "./diffs";
 import { Drawn } from "./Drawn";
@@ -28,7 +28,7 @@ export const StepText = memo(function StepText({ text, kind, unfoldTo }: Props) 
   if (text.trim() === "") return <span class="muted">{words.emptyStep}</span>;
   switch (kind) {
     case "tool_call":
-      return <ToolCalls text={text} language="bash" unfoldTo={unfoldTo} />;
+      return <ToolCalls text={text} language={isMessage(text) ? "" : "bash"} unfoldTo={unfoldTo} />;
     case "edit":
       if (isUnified(text)) return <Output text={text} language="diff" unfoldTo={unfoldTo} />;
       return <ToolCalls text={text} language="" unfoldTo={unfoldTo} />;
@@ -51,7 +51,7 @@ function Output({ text, language, unfoldTo }: OutputProps) {
 
 /**
  * The tool calls of a step, with arguments and edits. A step without a call is code, since agents without named tools
- * write shell commands.
+ * write shell commands; a message is not coloured as one.
  */
 function ToolCalls({ text, language, unfoldTo }: OutputProps) {
   const parts = useMemo(() => partsOf(text), [text]);

@@ -33,6 +33,11 @@ export function partsOf(text: string): Part[] {
   return parts;
 }
 
+/** Whether a step without a call begins with a tag or a heading ("<think>", "Action: "), as no shell command does. */
+export function isMessage(text: string): boolean {
+  return /^\s*(<\w+>|\w+: )/.test(text);
+}
+
 function callAt(text: string, begin: RegExpExecArray): { call: Call; to: number } | null {
   const name = { text: begin[1]!, from: begin.index };
   const open = begin.index + begin[0].length;

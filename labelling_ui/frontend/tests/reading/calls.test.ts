@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { editOf, languageOf, partsOf, type Call } from "../../src/reading/calls";
+import { editOf, isMessage, languageOf, partsOf, type Call } from "../../src/reading/calls";
 import { editLines, isUnified, unifiedDiff } from "../../src/reading/diffs";
 import { jsonLines, unquoted } from "../../src/reading/json";
 import { linesIn, linesOf, sourceOffset } from "../../src/reading/source";
@@ -35,6 +35,11 @@ describe("a step that calls tools", () => {
 
   it("is prose, or a command of a shell, where no call is found", () => {
     expect(partsOf("ls -la (here)")).toMatchObject([{ type: "prose" }]);
+  });
+
+  it("is a message, and no command of a shell, if it begins with a tag or a heading", () => {
+    const texts = ["<think>I'll search.</think>\n<tool_call> Peru </tool_call>", "Action: search[Peru]", "ls -la", "cat <<EOF"];
+    expect(texts.map(isMessage)).toEqual([true, true, false, false]);
   });
 
   it("knows the language of a file by the name that the call gives it", () => {
