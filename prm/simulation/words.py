@@ -66,10 +66,10 @@ def _line(one: Comparison) -> Sequence[str]:
         return [*cells, *[""] * (len(HEAD) - len(cells))]
     cells += [format_metric(one.area_gain["solutions"], signed=True), f"{one.better} of {len(one.seeds)}"]
     savings = [one.saving["solutions"], one.choosing, one.saving["steps"], one.saving["seconds"]]
-    cells += [_times(saving.mean, short=saving.never > 0) if saving else "" for saving in savings]
+    cells += [times(saving.mean, short=saving.never > 0) if saving else "" for saving in savings]
     return [
         *cells,
-        *(_times(one.saving[axis].at_end, short=one.saving[axis].ends_short) for axis in ("solutions", "steps")),
+        *(times(one.saving[axis].at_end, short=one.saving[axis].ends_short) for axis in ("solutions", "steps")),
     ]
 
 
@@ -85,7 +85,7 @@ def _noise(share: float) -> str:
     return f", {write_share(share)} wrong verdicts" if share else ""
 
 
-def _times(metric: Metric, *, short: bool) -> str:
+def times(metric: Metric, *, short: bool) -> str:
     """ "1.84x [1.52, 2.10]", with "at most" if a level was never reached."""
     if metric.value is None or metric.low is None or metric.high is None:
         return "-"
