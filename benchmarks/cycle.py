@@ -1,6 +1,6 @@
 """Measures a cycle of labelling, submission and claim: its rate, its latency, and processor time by part.
 
-    python -m benchmarks.cycle [--size 10000] [--people 1 16] [--seconds 8] [--rounds 3] [--against CHECKOUT] [--parts]
+    python -m benchmarks.cycle [--size 20000] [--people 1 16] [--seconds 8] [--rounds 3] [--against CHECKOUT] [--parts]
 
 Starts an embedded PostgreSQL and Redis (durable, as in production), the web processes and the worker of `make run` in a
 temporary folder, imports `--size` solutions, and lets annotators claim and submit without pauses: apart, in two
@@ -95,7 +95,7 @@ def _vacuum(addresses: dict[str, str]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", type=int, default=10_000)
+    parser.add_argument("--size", type=int, default=20_000)
     parser.add_argument("--people", type=int, nargs="+", default=[1, 16])
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--rounds", type=int, default=3)
