@@ -44,7 +44,7 @@ class Grades(msgspec.Struct, frozen=True):
         for trace, has, false in zip(traces, has_grade.tolist(), is_false.tolist(), strict=True):
             grade = trace.final_answer_correct
             shown = has and grade is not None and trace.domain != self.domain
-            given.append(msgspec.structs.replace(trace, final_answer_correct=grade is not false if shown else None))
+            given.append(msgspec.structs.replace(trace, final_answer_correct=grade != false if shown else None))
         return given
 
 
