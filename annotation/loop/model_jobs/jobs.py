@@ -12,6 +12,7 @@ from annotation.core import audit
 from annotation.core.errors import Conflict
 from annotation.core.lifecycle import Postponed, run_job, send
 from annotation.core.membership.access import require_role
+from annotation.core.periodic import for_each
 from annotation.loop import registry
 from annotation.loop.model_jobs import auditing, exporting, importing
 from annotation.loop.processes.devices import give_way
@@ -66,14 +67,15 @@ def _perform(job: ModelJob) -> None:
 
 def audit_champions() -> int:
     """Request the audits of champions that have none; returns how many."""
-    requested = 0
     champions = ModelVersion.objects.filter(state=ModelVersion.State.CHAMPION, audits__isnull=True)
-    for version in champions.select_related("project"):
-        if version.snapshot_id is None or version.jobs.filter(kind=ModelJob.Kind.AUDIT).exists():
-            continue
-        _request(None, version.project, ModelJob.Kind.AUDIT, version)
-        requested += 1
-    return requested
+    return for_each(champions.select_related("project"), _audit_champion)
+
+
+def _audit_champion(version: ModelVersion) -> bool:
+    if version.snapshot_id is None or version.jobs.filter(kind=ModelJob.Kind.AUDIT).exists():
+        return False
+    _request(None, version.project, ModelJob.Kind.AUDIT, version)
+    return True
 
 
 @transaction.atomic

@@ -20,9 +20,11 @@ log = logging.getLogger(__name__)
 
 def keep_to_policy() -> int:
     """Delete the weights that the projects' policies no longer keep; returns of how many versions."""
-    for version in ModelVersion.objects.filter(weights_deleted_at__isnull=False):
-        _remove_files(version)  # a process may have died between the two steps
-    return for_each(Project.objects.all(), _keep_to_policy)
+    try:
+        return for_each(Project.objects.all(), _keep_to_policy)
+    finally:
+        for version in ModelVersion.objects.filter(weights_deleted_at__isnull=False):
+            _remove_files(version)  # a process may have died between the two steps
 
 
 def _keep_to_policy(project: Project) -> int:

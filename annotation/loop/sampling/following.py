@@ -8,6 +8,7 @@ from django.utils import timezone
 from annotation.core.errors import DomainError
 from annotation.core.jobs import SCORE_TASK, enqueue
 from annotation.core.lifecycle import end_job
+from annotation.core.periodic import for_each
 from annotation.loop import registry
 from annotation.loop.selection.generations import new_seed, open_generation
 from annotation.models import SamplingRun, Solution
@@ -34,7 +35,7 @@ def follow(run: SamplingRun, *, note: str = "") -> None:
 def open_generations() -> int:
     """Open the generation of each run whose new solutions have scores; returns how many."""
     waiting = SamplingRun.objects.filter(state=State.SCORING).values_list("pk", flat=True)
-    return sum(_open_if_scored(run) for run in list(waiting))
+    return for_each(list(waiting), _open_if_scored)
 
 
 @transaction.atomic

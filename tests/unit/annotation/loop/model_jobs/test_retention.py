@@ -70,3 +70,11 @@ def test_files_that_a_dead_process_left_behind_go_the_next_time(project):
     version = version_of(project, 1, weights_deleted_at="2026-01-01T00:00Z")
     retention.keep_to_policy()
     assert not model_path(version).exists()
+
+
+def test_such_files_go_although_a_project_fails(project):
+    version = version_of(project, 1, weights_deleted_at="2026-01-01T00:00Z")
+    ProjectFactory(policy={"keep_models": "all"})
+    with pytest.raises(ExceptionGroup):
+        retention.keep_to_policy()
+    assert not model_path(version).exists()
