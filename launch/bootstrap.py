@@ -13,7 +13,7 @@ from pathlib import Path
 BASE_DIR = Path(__file__).resolve().parent.parent
 VENV = BASE_DIR / ".venv"
 REQUIREMENTS = BASE_DIR / "requirements.txt"  # the version of each package, written by `make lock`
-PIP = "pip==26.3"  # needs a third of the time that the pip of Python 3.11 does to choose the packages
+PIP = "pip==26.3"  # chooses the packages in a third of the time that Python 3.11's own pip needs
 OLDEST_PYTHON = (3, 11)
 
 

@@ -1,4 +1,4 @@
-"""What runs periodically for many projects, of which one that fails must not stop the others."""
+"""Periodic work on many projects: if one fails, the others are still done."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -20,5 +20,5 @@ def for_each(things: Iterable[T], work: Callable[[T], int]) -> int:
             error.add_note(f"In {thing}.")
             errors.append(error)
     if errors:
-        raise ExceptionGroup(f"{len(errors)} of these failed, the others are done", errors)
+        raise ExceptionGroup(f"{len(errors)} failed; the others are done", errors)
     return done

@@ -100,7 +100,7 @@ def best_of_n(
     seed: int = 0,
     answer_of: AnswerOf = stated_answer,
 ) -> SearchResult:
-    """The best of `n` solutions for the answer that wins a vote; without a `vote`, the one with the highest score."""
+    """The best of `n` solutions with the answer that wins the vote; without `vote`, the one with the highest score."""
     answers = policy.sample([Prefix(problem)], n=n, seed=seed)
     candidates, cost = score_samples(verifier, problem, (), answers.samples[0])
     chosen = choose(candidates, by=by, vote=vote, answer_of=answer_of)

@@ -70,7 +70,7 @@ const CONTENTS = ["content", "contents", "file_text", "insert_line_text", "text"
 
 /** The language of an argument, from its name or from the file that the call names; empty if neither is known. */
 export function languageOf(call: Call, member: Member): string {
-  // Most queries are words, in which an apostrophe would begin a string.
+  // Most queries are prose, where an apostrophe would start a string.
   if (member.name.text === "query") return STATEMENT.test(unquoted(member.value).text) ? "sql" : "";
   if (!CONTENTS.includes(member.name.text)) return BY_NAME[member.name.text] ?? "";
   const path = call.members.find((other) => PATHS.includes(other.name.text) && isText(other));
