@@ -1,0 +1,88 @@
+"""What page scripts do for forms: one press sends once, times have a zone, and nothing typed is lost."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from playwright.sync_api import Page, expect
+
+from annotation.models import Project
+from tests import manager_world
+from tests.factories import MembershipFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PRESS_TWICE = "(button) => { button.click(); setTimeout(() => button.click(), 100); }"
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def people() -> dict[str, User]:
+    return manager_world.create_people()
+
+
+@pytest.fixture
+def project(people: dict[str, User]) -> Project:
+    return manager_world.create_empty_project(people)
+
+
+def test_a_double_click_keeps_the_password_that_is_shown_once(open_for: Callable[..., Page], project: Project) -> None:
+    page = open_for(User.objects.get(username="manager"))
+    page.goto(f"/p/{project.slug}/members/")
+    page.get_by_label("User name").fill("newcomer")
+    page.get_by_role("button", name="Add to the project").evaluate(PRESS_TWICE)
+    expect(page.locator(".secret")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    expect(page.locator(".secret")).to_be_visible()
+
+
+def test_a_rejected_form_keeps_its_values_and_times_are_the_readers(
+    open_for: Callable[..., Page], project: Project
+) -> None:
+    page = open_for(User.objects.get(username="manager"), timezone_id="Asia/Tokyo")
+    page.goto(f"/p/{project.slug}/quality/")
+    form = page.locator("details", has_text="Exclude other labels")
+    form.locator("summary").click()
+    form.get_by_label("Annotator", exact=True).select_option(label="annotator")
+    form.get_by_label("From", exact=True).fill("2026-11-30T10:00")
+    form.get_by_label("To", exact=True).fill("2026-11-29T18:30")
+    form.get_by_label("Reason", exact=True).fill("Labelled in a noisy room")
+    with page.expect_request(lambda request: request.method == "POST") as sent:
+        page.get_by_role("button", name="Set aside").click()
+    posted = parse_qs(sent.value.post_data or "")
+    assert (posted["since"], posted["until"]) == (["2026-11-30T01:00:00.000Z"], ["2026-11-29T09:30:00.000Z"])
+    expect(page.locator(".message.error")).to_contain_text("a start before its end")
+    expect(form.get_by_label("Reason", exact=True)).to_have_value("Labelled in a noisy room")
+    expect(form.get_by_label("From", exact=True)).to_have_value("2026-11-30T10:00")
+    expect(form.get_by_label("Annotator", exact=True)).not_to_have_value("")
+
+
+@pytest.mark.parametrize("returns", [True, False], ids=["the same person", "somebody else"])
+def test_what_was_typed_outlives_the_session_for_the_same_person(
+    open_for: Callable[..., Page], project: Project, returns: bool
+) -> None:
+    manager, other = User.objects.get(username="manager"), MembershipFactory(project=project, role="manager").user
+    for user in (manager, other):
+        user.set_password(PASSWORD)
+        user.save()
+    page: Any = open_for(manager)
+    page.goto(f"/p/{project.slug}/settings/guidelines/")
+    guidelines = page.get_by_label("Guidelines", exact=True)
+    before = guidelines.input_value()
+    guidelines.fill("Count again.")
+    Session.objects.all().delete()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("You were signed out")).to_be_visible()
+    page.get_by_label("Username").fill(manager.username if returns else other.username)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(guidelines).to_have_value("Count again." if returns else before)
+    expect(page.get_by_text("Not saved yet.")).to_be_visible(visible=returns)
+    if returns:
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Saved.")).to_be_visible()
+        page.reload()
+        expect(page.get_by_text("Not saved yet.")).to_be_hidden()
