@@ -26,7 +26,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "gold_practised": "This solution cannot be hidden gold, because people have practised on it and know its answer.",
     "hint_not_found": "There is no hint for this step.",
     "hint_position_invalid": "Position {position} of the hints is repeated or outside the solution.",
-    "invalid_accepted": "Alternative first errors must be positions from 0 to {last}, or -1 for none.",
+    "invalid_accepted": "Other accepted first errors must be steps 1 to {steps} (positions 0 to {last}), or none (-1).",
     "invalid_draft": "A draft may have at most {largest} characters.",
     "invalid_outcome": "'{outcome}' is not a screening decision. Choose one of: {known}.",
     "item_done": "Solution {solution} already has all the labels that this generation needs.",

@@ -199,7 +199,7 @@ def _check_accepted(annotation: Annotation, accepted: Iterable[int]) -> list[int
     last = annotation.solution.steps.aggregate(last=Max("position"))["last"]
     alternatives = sorted({*accepted} - {annotation.first_error})
     if alternatives and not -1 <= alternatives[0] <= alternatives[-1] <= last:
-        raise DomainError(Message("invalid_accepted", last=last), {"field": "accepted"})
+        raise DomainError(Message("invalid_accepted", steps=last + 1, last=last), {"field": "accepted"})
     return alternatives
 
 

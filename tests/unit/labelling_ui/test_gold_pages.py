@@ -77,7 +77,9 @@ def test_one_is_marked_on_its_own_page_with_other_answers_that_count(
     client.post("/p/algebra/gold/mark/", {"annotation": own.pk, "accepted": "3, none", "use": "hidden"})
     gold = GoldAnswer.objects.get()
     assert (gold.annotation, gold.accepted) == (own, [-1, 2])
-    assert "This solution is gold" in client.get(address).content.decode()
+    shown = client.get(address).content.decode()
+    assert "This solution is gold" in shown
+    assert 'value="none, 3"' in shown, "a change of the use leaves them"
     client.post("/p/algebra/gold/mark/", {"annotation": own.pk, "accepted": "third"})
     gold.refresh_from_db()
     assert gold.accepted == [-1, 2], "what is not understood changes nothing"
