@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Dialog, Page, expect
 
 from annotation.models import ApiToken
-from tests.factories import UserFactory
+from tests.factories import MembershipFactory, UserFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -33,3 +33,18 @@ def test_a_token_is_revoked_only_after_a_yes(open_for: Callable[..., Page]) -> N
     expect(page.get_by_text("The token is revoked.")).to_be_visible()
     assert len(asked) == 2
     assert asked[0].startswith("Revoke this token?")
+
+
+def test_a_member_is_removed_only_after_a_yes(open_for: Callable[..., Page]) -> None:
+    manager = MembershipFactory(role="manager")
+    other = MembershipFactory(project=manager.project)
+    page = open_for(manager.user)
+    page.goto(f"/p/{manager.project.slug}/members/")
+    page.once("dialog", Dialog.dismiss)
+    button = page.get_by_role("button", name=f"Remove {other.user.username}")
+    button.click()
+    other.refresh_from_db()
+    assert other.active
+    page.once("dialog", Dialog.accept)
+    button.click()
+    expect(page.get_by_text("is no longer a member")).to_be_visible()
