@@ -111,6 +111,15 @@ export class Outbox {
     this.options.onChange();
   }
 
+  /** Sends a refused entry again: its reason may be gone, such as a membership that had ended. */
+  retry(id: string): void {
+    const entry = this.refused().find((one) => idOf(one) === id);
+    if (!entry) return;
+    this.write({ ...entry, refused: undefined });
+    this.options.onChange();
+    void this.flush();
+  }
+
   /**
    * Applies the person's choice between a refused entry and the newer version: the entry becomes the newest, or is
    * dropped.

@@ -151,6 +151,11 @@ export class Session {
     this.outbox.dismiss(id);
   }
 
+  /** Sends refused work again. */
+  retry(id: string): void {
+    this.outbox.retry(id);
+  }
+
   /** Chooses between finished work and the server's newer version of it. */
   choose(submissionId: string, choice: "mine" | "theirs"): void {
     this.outbox.choose(submissionId, choice);
@@ -310,4 +315,4 @@ export class Session {
 
 /** What the page needs of its session. Practice has no queue, lease, draft or sitting. */
 export type Desk = Pick<Session, "dispatch" | "submit" | "wake" | "resting"> &
-  Partial<Pick<Session, "skip" | "heartbeat" | "settle" | "understood" | "readGuidelines" | "dismiss" | "choose" | "aim" | "putOff" | "rest" | "goOn">>;
+  Partial<Pick<Session, "skip" | "heartbeat" | "settle" | "understood" | "readGuidelines" | "dismiss" | "retry" | "choose" | "aim" | "putOff" | "rest" | "goOn">>;

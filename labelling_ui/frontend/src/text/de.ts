@@ -241,8 +241,8 @@ export const de: Catalogue = {
       redo: "Wiederholen",
       submit: "Abgeben",
       skip: "Überspringen, mit Grund",
-      give_up: "Aufgeben, mit Begründung; noch einmal: weitermachen",
-      bad_problem: "Fehlerhafte Aufgabe, mit Begründung; noch einmal: weitermachen",
+      give_up: "Aufgeben, mit Begründung",
+      bad_problem: "Fehlerhafte Aufgabe, mit Begründung",
       decide: "Zwischen zwei Fassungen entscheiden",
       reference: "Referenz zeigen oder verbergen",
       hint: "Wert des Modells für den Schritt zeigen, falls es einen gibt",
@@ -270,6 +270,7 @@ export const de: Catalogue = {
       "Dieser Browser kann Ihre Arbeit nicht aufbewahren. Lassen Sie diesen Tab offen, bis sie gesendet ist.",
     refused: (solution, why) => `Der Server hat Ihre Arbeit an Lösung ${solution} abgelehnt: ${why}`,
     refusedSkip: (solution, why) => `Der Server hat das Überspringen von Lösung ${solution} abgelehnt: ${why}`,
+    sendAgain: "Erneut senden",
     download: "Kopie herunterladen",
     dismiss: "Verwerfen",
     conflict:

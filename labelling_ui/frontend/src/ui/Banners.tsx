@@ -184,6 +184,7 @@ function Refused({ entry, session }: { entry: OutboxEntry; session: Desk }) {
   return (
     <div class="banner">
       <p>{explain(ended.solution, entry.refused?.message ?? "")}</p>
+      <Button onClick={() => session.retry?.(idOf(entry))}>{text.banner.sendAgain}</Button>{" "}
       <a class="quiet" href={copy} download={`${skipped ? "" : "submission-"}${idOf(entry)}.json`}>
         {text.banner.download}
       </a>{" "}

@@ -103,6 +103,21 @@ describe("the outbox", () => {
     expect(box.refused()).toEqual([]);
   });
 
+  it("sends again what the server refused, when the person asks for it", async () => {
+    let member = false;
+    const { box, delivered } = outbox(async () => {
+      if (!member) throw new ApiError(404, "not_found", "You are not a member.", null);
+    });
+    box.put(submission("a"));
+    await box.flush();
+    expect(box.refused()).toHaveLength(1);
+    member = true;
+    box.retry("a");
+    await box.flush();
+    expect(delivered).toEqual(["a"]);
+    expect(box.refused()).toEqual([]);
+  });
+
   it("waits for the person to sign in again", async () => {
     const { box } = outbox(async () => Promise.reject(new ApiError(403, "not_authenticated", "Sign in.", null)));
     box.put(submission("a"));
