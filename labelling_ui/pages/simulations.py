@@ -13,7 +13,13 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core import storage
 from annotation.loop.proof.simulating import PICTURE, simulation_key
-from annotation.loop.proof.simulations import BASELINES, LEAST_BUDGET, MOST_SEEDS, start_simulation
+from annotation.loop.proof.simulations import (
+    BASELINES,
+    LEAST_BUDGET,
+    MOST_SEEDS,
+    replayable_snapshots,
+    start_simulation,
+)
 from annotation.loop.resuming import can_resume
 from annotation.models import Membership, Project, SimulationRun, Snapshot
 from labelling_ui.numbers import decimal
@@ -134,7 +140,7 @@ class SimulationForm(forms.Form):
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
         super().__init__(*args, **named)
         snapshots: SnapshotField = self.fields["snapshot"]  # type: ignore[assignment]
-        snapshots.queryset = project.snapshots.all()
+        snapshots.queryset = replayable_snapshots(project)
         chosen: forms.MultipleChoiceField = self.fields["functions"]  # type: ignore[assignment]
         chosen.choices = [
             (name, f"{acquisition_in_words(name)} ({name})") for name in FUNCTIONS if name not in BASELINES
@@ -154,7 +160,7 @@ def simulations(request: HttpRequest, member: Membership) -> HttpResponseBase:
     context = {
         "form": form,
         "live": project.simulations.filter(state__in=SimulationRun.LIVE).first(),
-        "snapshots": project.snapshots.exists(),
+        "snapshots": replayable_snapshots(project).exists(),
     }
     return respond(request, "labelling_ui/simulations.html", listing, "simulations", context)
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
@@ -47,6 +48,11 @@ def start_simulation(
     )
     send(simulation)
     return simulation
+
+
+def replayable_snapshots(project: Project) -> QuerySet[Snapshot]:
+    """The snapshots with labels in every split, latest first."""
+    return project.snapshots.filter(**{f"counts__splits__{split}__gt": 0 for split in SPLITS})
 
 
 def resume_simulation(*, by: User, job: SimulationRun) -> SimulationRun:

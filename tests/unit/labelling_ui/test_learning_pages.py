@@ -111,6 +111,12 @@ def test_a_simulation_is_started_from_the_page(manager, project, snapshot, monke
     assert "Open the simulation" in manager.get("/p/algebra/simulations/").content.decode()
 
 
+def test_a_snapshot_without_a_split_is_not_offered(manager, project):
+    counts = {"solutions": 200, "splits": {"pool": 200}}
+    Snapshot.objects.create(project=project, sha256="d" * 64, path="d.jsonl", counts=counts)
+    assert "No snapshot to replay" in manager.get("/p/algebra/simulations/").content.decode()
+
+
 def test_what_cannot_be_simulated_is_said_on_the_page(manager, project, snapshot):
     given = {"snapshot": snapshot.pk, "functions": ["entropy"], "seeds": 2, "budget": 900}
     assert "40 to 200" in manager.post("/p/algebra/simulations/", given).content.decode()
