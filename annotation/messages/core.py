@@ -24,7 +24,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "invalid_scopes": "Choose at least one of these scopes: {known}.",
     "invalid_slug": "A project address must have 1 to 80 letters, digits, hyphens or underscores.",
     "invalid_state": "A project is either active or paused, not '{state}'.",
-    "invalid_username": "A user name must have 1 to {username_length} letters, digits or @ . + - _ characters.",
+    "invalid_username": "“{username}” is not a user name. Use 1 to {username_length} letters, digits or @ . + - _ characters.",
     "job_live": "This job is still running.",
     "job_not_found": "There is no such job, or you are not a member of its project.",
     "job_over": "This job has already ended.",

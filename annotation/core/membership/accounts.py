@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator
 from django.db import transaction
 
 from annotation.core import audit
@@ -60,10 +61,10 @@ def check_username(username: str) -> None:
     """Refuse a name that no account can have, with DomainError (`invalid_username`)."""
     try:
         UnicodeUsernameValidator()(username)
+        MaxLengthValidator(USERNAME_LENGTH)(username)
     except ValidationError:
-        username = ""
-    if not username or len(username) > USERNAME_LENGTH:
-        raise DomainError(Message("invalid_username", username_length=USERNAME_LENGTH), {"field": "username"})
+        reason = Message("invalid_username", username=username, username_length=USERNAME_LENGTH)
+        raise DomainError(reason, {"field": "username"}) from None
 
 
 def preference_of(user: User | AnonymousUser) -> Preference:

@@ -181,6 +181,12 @@ def test_a_name_in_another_unicode_form_invites_the_person_who_has_it(manager):
     assert (membership.user, password) == (person, None)
 
 
+@pytest.mark.parametrize("username", ["", "rex/x", "x" * 151])
+def test_a_name_that_no_account_can_have_is_named(manager, username):
+    with pytest.raises(DomainError, match=f"“{username}” is not a user name"):
+        invite(by=manager.user, project=manager.project, username=username, role="annotator")
+
+
 def test_a_name_in_another_case_invites_the_person_who_has_it(manager):
     """A second account would lock both out, because signing in ignores case."""
     person = UserFactory(username="Mia")
