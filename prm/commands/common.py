@@ -102,6 +102,14 @@ def data_file(text: str) -> Path:
     return input_file(text)
 
 
+def folder(text: str) -> Path:
+    """The type of an option that names a folder, which may be new. Raises DataError if it is a file."""
+    path = Path(text)
+    if path.exists() and not path.is_dir():
+        raise DataError(Message("path_is_file", path=path))
+    return path
+
+
 def add_mapping(parser: argparse.ArgumentParser) -> None:
     """Add the option `--mapping`, for data that are a table."""
     parser.add_argument("--mapping", type=input_file, help="JSON file that names the columns of a table")

@@ -64,11 +64,12 @@ def add(commands: Any) -> None:
 @cleaning_up()
 def run(options: argparse.Namespace) -> None:
     from prm.cards import evaluation_tables
-    from prm.evaluation.evaluation import measure, threshold_from
+    from prm.evaluation.evaluation import check_labels, measure, threshold_from
     from prm.formats.benchmark import read_benchmark
 
     check_output(options.json, *options.data, options.mapping, options.scores, options.threshold_from)
     benchmark = read_benchmark(options.data, mapping_of(options))
+    check_labels(benchmark)
     fitting = read_benchmark([options.threshold_from]) if options.threshold_from else None
     evaluations = []
     for scored in _models(options, benchmark):

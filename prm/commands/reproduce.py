@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from prm.commands.common import at_least, input_file, say
+from prm.commands.common import at_least, folder, input_file, say
 from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.files import locked_folder, write_atomic, write_json
@@ -29,7 +29,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--precision", choices=("auto", "float32", "bfloat16"), default="auto", help="precision of the backbones"
     )
-    parser.add_argument("--cache", type=Path, help="cache folder for features (default OUT/cache)")
+    parser.add_argument("--cache", type=folder, help="cache folder for features (default OUT/cache)")
     parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for the intervals")
     parser.add_argument("--epochs", type=at_least(1), default=TrainConfig().epochs, help="epochs of each training")
     parser.add_argument("--replay", nargs="+", metavar="SET", help="sets to replay active learning on, together")

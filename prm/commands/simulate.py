@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from prm.commands.common import at_least, input_file, say, zero_or_more
+from prm.commands.common import at_least, folder, input_file, say, zero_or_more
 from prm.config import read_config
 from prm.errors import DataError
 from prm.files import locked_folder, write_json
@@ -37,7 +37,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--base", help="the frozen backbone")
     parser.add_argument("--config", type=input_file, help="TrainConfig as JSON")
     parser.add_argument("--processes", type=at_least(1), default=2, help="arms that run at the same time")
-    parser.add_argument("--cache", type=Path, help="cache folder for features (default OUT/cache)")
+    parser.add_argument("--cache", type=folder, help="cache folder for features (default OUT/cache)")
     parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for the intervals")
     parser.add_argument("--report-only", action="store_true", help="report only on finished arms")
     parser.set_defaults(run=run)

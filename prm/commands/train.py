@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from prm.commands.common import above_zero, add_mapping, data_file, input_file, mapping_of, say
+from prm.commands.common import above_zero, add_mapping, data_file, folder, input_file, mapping_of, say
 from prm.config import TrainConfig, read_config
 from prm.errors import Cancelled, DataError, PRMError, TrainingError
 from prm.messages import Message
@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
     add_mapping(parser)
     parser.add_argument("--out", type=Path, required=True, help="folder for the model; a stopped run resumes there")
     parser.add_argument("--config", type=input_file, help="JSON file of training choices (TrainConfig)")
-    parser.add_argument("--cache", type=Path, help="cache folder for token ids and features, shared by runs")
+    parser.add_argument("--cache", type=folder, help="cache folder for token ids and features, shared by runs")
     parser.add_argument("--cache-gigabytes", type=above_zero, default=8.0, help="size limit of the cache")
     parser.set_defaults(run=run)
 

@@ -71,6 +71,14 @@ def measure(
     )
 
 
+def check_labels(benchmark: Benchmark) -> None:
+    """Raise DataError if no label of the benchmark can measure a model."""
+    traces = benchmark.traces
+    labelled = any(trace.first_error is not None or any(trace.labels or ()) for trace in traces)
+    if benchmark.judged == "steps" and not labelled and not _is_pool(traces):
+        raise DataError(Message("no_known_first_error", path=" and ".join(benchmark.files)))
+
+
 def threshold_from(fitting: Benchmark, scores: Sequence[TraceScore], measured: Benchmark) -> tuple[Threshold, str]:
     """The best threshold on other labelled data, and the name of the data.
 

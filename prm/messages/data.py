@@ -1,7 +1,7 @@
 """What is wrong with traces, records, texts, files and servers; sentences of several areas."""
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
-    "alternative_out_of_range": "there is an alternative at position {position}, but only {steps}",
+    "alternative_out_of_range": "there is an alternative at position {position}, but the solution has {steps}",
     "backbone_error": "backbone {name!r}: {error}",
     "comma_list": "{one}, {other}",
     "count_differs": "got {given} for {steps}",
@@ -11,7 +11,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "file_damaged": "{path}: its compressed data is damaged or cut short. Copy the file again.",
     "file_without_records": "{path}: no records",
     "file_without_scores": "{path}: no scores",
-    "first_error_out_of_range": "first_error is {position}, but there are only {steps}",
+    "first_error_out_of_range": "first_error is {position}, but the solution has {steps}",
     "folder_in_use": "{folder} is in use by process {pid}. Wait until that run ends, or choose another folder.",
     "half_surrogate": "{escape} is half of a surrogate pair, which is not a character",
     "half_surrogate_in_solution": "solution {id!r}: {where} holds half of a surrogate pair",

@@ -109,6 +109,14 @@ def test_published_scores_of_a_pool_are_ranked_model_by_model(tmp_path: Path, ca
     assert "| N | random | majority | oracle |" in capsys.readouterr().out
 
 
+def test_a_file_without_labels_measures_nothing(tmp_path: Path, capsys) -> None:
+    data, out = tmp_path / "data.jsonl", tmp_path / "out.json"
+    data.write_text('{"id": "a", "problem": "1 + 1?", "steps": ["1 + 1 = 2"]}\n')
+    assert evaluate("--model", "zero:tiny", "--data", data, "--json", out) == 2
+    assert capsys.readouterr().err.startswith("data.jsonl: no solution has a known first error.")
+    assert not out.exists()
+
+
 def test_refusals_are_one_line(files, tmp_path: Path, capsys) -> None:
     traces, scores = files
     assert evaluate("--scores", traces, "--data", traces) == 2

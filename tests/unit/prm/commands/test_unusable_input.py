@@ -51,12 +51,28 @@ COMMAND_LINES = {
     "calibrate": "calibrate --model {bad} --data {good} --out {out}/calibrated",
     "reproduce": "reproduce --data {bad} --base tiny --out {out}/tables",
 }
+WRONG_OPTIONS = {
+    "train --data {data} --out {out} --cache {data}": "{data} is a file: give the path of a folder",
+    "train --data {seven} --out {out}": "{seven}, line 1: first_error is 7, but the solution has 1 step",
+}
 READS_NO_FILE = {"backbone"}  # it downloads, if its folder is free
 
 
 def test_every_command_is_tried() -> None:
     (commands,) = (action for action in make_parser()._actions if isinstance(action, argparse._SubParsersAction))
     assert set(commands.choices) - READS_NO_FILE == {line.split()[0] for line in COMMAND_LINES.values()}
+
+
+@pytest.mark.parametrize("command", WRONG_OPTIONS)
+def test_an_option_that_does_not_fit_is_one_plain_line(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {name: tmp_path / name for name in ("data", "seven", "out")}
+    names["data"].write_text(LINE)
+    names["seven"].write_text(LINE.replace("-1", "7"))
+    assert main(command.format(**names).split()) == 2
+    assert capsys.readouterr().err == WRONG_OPTIONS[command].format(**names) + "\n"
+    assert not names["out"].exists()
 
 
 @pytest.mark.slow
