@@ -135,6 +135,8 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["manage"]:
         os.execv(sys.executable, [sys.executable, str(BASE_DIR / "manage.py"), *arguments[1:]])
     if len(arguments) != 1 or arguments[0] not in commands:
+        if arguments and arguments[0] not in (*commands, "worker", "--help", "-h"):
+            print(f"There is no command {arguments[0]!r}.", file=sys.stderr)
         print(__doc__, file=sys.stderr)
         return 2
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

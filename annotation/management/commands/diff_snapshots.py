@@ -20,8 +20,8 @@ class Command(BaseCommand):
         parser.add_argument("--out", help="also write every change as a line of JSON to this file or address")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        old, new = (self._snapshot(options[name]) for name in ("old", "new"))
         try:
-            old, new = (Snapshot.objects.get(pk=options[name]) for name in ("old", "new"))
             with TemporaryFile() as lines:
 
                 def write(change: Change) -> None:
@@ -31,8 +31,6 @@ class Command(BaseCommand):
                 if options["out"]:
                     lines.seek(0)
                     write_place(options["out"], lines)
-        except Snapshot.DoesNotExist:
-            raise CommandError("There is no such snapshot.") from None
         except DomainError as error:
             raise CommandError(error.message) from None
         self.stdout.write(f"{diff.same_labels} labels are the same in both.")
@@ -41,3 +39,9 @@ class Command(BaseCommand):
                 self.stdout.write(f"{n} {kind}: {reason.replace('_', ' ')}")
         for reason, n in diff.consensus.items():
             self.stdout.write(f"{n} solutions have another consensus: {reason}")
+
+    def _snapshot(self, key: int) -> Snapshot:
+        snapshot = Snapshot.objects.filter(pk=key).first()
+        if snapshot is None:
+            raise CommandError(f"There is no snapshot {key}. The address of a snapshot's page has its id.")
+        return snapshot

@@ -10,7 +10,7 @@ from annotation.core.errors import DomainError
 from annotation.loop.model_jobs.importing import offer_folder
 from annotation.loop.model_jobs.jobs import request_import, run_model_job
 from annotation.management.finishing import finish_job
-from annotation.models import Project
+from annotation.management.named_project import find_project_by_slug
 
 
 class Command(BaseCommand):
@@ -24,9 +24,11 @@ class Command(BaseCommand):
         parser.add_argument("--good", type=int, default=1, help="a token classifier's class of correct steps")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        project = find_project_by_slug(options["project"])
+        by = User.objects.filter(username=options["by"]).first()
+        if by is None:
+            raise CommandError(f"There is no user '{options['by']}'. Give the user name of a manager of the project.")
         try:
-            project = Project.objects.get(slug=options["project"])
-            by = User.objects.get(username=options["by"])
             folder = Path(options["folder"])
             job = request_import(
                 by=by,
@@ -35,8 +37,6 @@ class Command(BaseCommand):
                 separator=options["separator"],
                 good=options["good"],
             )
-        except (Project.DoesNotExist, User.DoesNotExist) as error:
-            raise CommandError(str(error)) from error
         except DomainError as error:
             raise CommandError(error.message) from error
         finish_job(job, partial(run_model_job, job.pk))

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import msgspec
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.core.errors import DomainError, translated_format_errors
+from annotation.core.errors import DomainError
 from annotation.files.import_body import run_import
 from annotation.files.import_jobs import Manner, import_places, read_options, summary_of
 from annotation.files.places import find_files
@@ -16,6 +16,7 @@ from annotation.management.finishing import finish_job
 from annotation.management.named_project import find_project_by_slug
 from annotation.models import ImportJob
 from annotation.models.import_job import EmptySteps, LabelledBy, NoSolution, SourceGroups
+from prm.errors import FormatError
 from prm.formats.mapping import Mapping, parse_mapping
 from prm.formats.registry import FORMATS
 from prm.messages import write_share
@@ -67,6 +68,9 @@ class Command(BaseCommand):
                 name=options["paths"][0],
             )
         except DomainError as error:
+            if error.code == "mapping_needed":
+                hint = "Name the columns in a JSON file, and pass it with --mapping."
+                raise CommandError(f"{options['paths'][0]}: {error.message} {hint}") from None
             raise CommandError(error.message) from None
         if group := jobs[0].group:
             jobs = list(group.jobs.order_by("pk"))
@@ -87,10 +91,11 @@ class Command(BaseCommand):
                 "\n".join(job.error or f"The import of {job.filename} is {job.state}." for job in undone)
             )
 
-    @translated_format_errors()
     def _mapping(self, path: Path | None) -> Mapping | None:
         try:
             return parse_mapping(path.read_bytes()) if path else None
+        except FormatError as error:
+            raise CommandError(f"{path}: {error.message}") from None
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror}.") from None
 

@@ -57,4 +57,6 @@ def test_a_slow_command_is_waited_for_and_told(options, manage, monkeypatch, cap
 
 def test_unknown_command_shows_the_known_ones(capsys):
     assert launch.main(["walk"]) == 2
-    assert "run          everything" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.startswith("There is no command 'walk'.\n")
+    assert "run          everything" in said

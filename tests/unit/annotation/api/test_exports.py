@@ -107,3 +107,5 @@ def test_two_snapshots_are_compared(api, manager, project, capsys, tmp_path):
     assert api.get(f"/api/v1/snapshots/{new.pk}/diff/{foreign.pk}/").status_code == 404
     with pytest.raises(CommandError, match="different projects"):
         call_command("diff_snapshots", old.pk, foreign.pk)
+    with pytest.raises(CommandError, match="There is no snapshot 0"):
+        call_command("diff_snapshots", 0, old.pk)

@@ -453,6 +453,14 @@ def test_the_command_imports_and_reports(project, tmp_path):
         call_command("import_solutions", str(file), project="nothing")
     with pytest.raises(CommandError, match="There is no file at"):
         call_command("import_solutions", str(tmp_path / "none"), project="project")
+    table = tmp_path / "t.csv"
+    table.write_text("foo,bar\n1,2\n")
+    with pytest.raises(CommandError, match=r"^\S+/t\.csv: Choose the column .* pass it with --mapping\.$"):
+        call_command("import_solutions", str(table), project="project")
+    mapping = tmp_path / "mapping.json"
+    mapping.write_text("{")
+    with pytest.raises(CommandError, match=r"^\S+/mapping\.json: The mapping is invalid"):
+        call_command("import_solutions", str(table), project="project", mapping=mapping)
 
 
 def test_the_command_waits_for_a_file_that_a_worker_is_at(project, tmp_path, monkeypatch):

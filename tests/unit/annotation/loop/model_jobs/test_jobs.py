@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.core.lifecycle import cancel_job
@@ -147,6 +147,13 @@ def test_an_import_from_a_shell_waits_for_the_worker_that_is_at_it(version, mana
     out = io.StringIO()
     call_command("import_model", "theirs", project=version.project.slug, by=manager.username, stdout=out)
     assert out.getvalue() == f"Model 1 of {version.project}. Measured soon.\n"
+
+
+def test_an_import_from_a_shell_names_the_unknown_project_or_user(version, manager):
+    with pytest.raises(CommandError, match=f"Choose one of: {version.project.slug}"):
+        call_command("import_model", "theirs", project="nothing", by=manager.username)
+    with pytest.raises(CommandError, match="There is no user 'nobody'"):
+        call_command("import_model", "theirs", project=version.project.slug, by="nobody")
 
 
 def test_the_download_is_a_tar_file_that_any_tar_reads(version, tmp_path):
