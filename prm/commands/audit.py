@@ -33,9 +33,7 @@ PAGE_FILE = "report.html"
 def add(commands: Any) -> None:
     parser = commands.add_parser("audit", help="test what a model's scores depend on besides the steps")
     parser.add_argument("--model", required=True, help=MODEL_HELP)
-    parser.add_argument(
-        "--data", type=input_file, nargs="+", required=True, help="labelled traces or ProcessBench files"
-    )
+    parser.add_argument("--data", type=input_file, nargs="+", required=True, help="labelled solutions in any format")
     parser.add_argument(
         "--out",
         type=Path,

@@ -20,9 +20,7 @@ SHOWN = 10
 
 def add(commands: Any) -> None:
     parser = commands.add_parser("contamination", help="test whether data overlaps with a benchmark or repeats itself")
-    parser.add_argument(
-        "--data", type=input_file, nargs="+", required=True, help="traces, or files in any other format"
-    )
+    parser.add_argument("--data", type=input_file, nargs="+", required=True, help="solutions in any format")
     parser.add_argument(
         "--against", type=input_file, help="a benchmark file (default: only near-duplicates inside the data)"
     )

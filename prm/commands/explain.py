@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def add(commands: Any) -> None:
     parser = commands.add_parser("explain", help="explain the scores of steps")
     parser.add_argument("--model", type=Path, required=True, help="model folder")
-    parser.add_argument("--data", type=input_file, required=True, help="traces, or a file in any other format")
+    parser.add_argument("--data", type=input_file, required=True, help="solutions in any format")
     parser.add_argument("--trace", help="id of the trace to explain (default: all)")
     parser.add_argument(
         "--training",

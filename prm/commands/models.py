@@ -8,7 +8,6 @@ import msgspec
 
 from prm.commands.common import (
     HUB_LABEL,
-    SOLUTIONS_HELP,
     add_mapping,
     at_least,
     data_file,
@@ -72,7 +71,7 @@ def add(commands: Any) -> None:
         "--data",
         type=data_file,
         required=True,
-        help=f"labelled solutions, or solutions with graded answers: {SOLUTIONS_HELP}",
+        help="solutions with labels or with graded answers, in any format, or hub:OWNER/NAME",
     )
     add_mapping(calibrate)
     calibrate.add_argument("--out", type=Path, required=True, help="the model folder to write")
