@@ -1,8 +1,8 @@
 """Post a policy's samples to a project, like a sampling, search or RL run:
 
 `STEPMARK_TOKEN=... python -m examples.post_solutions http://127.0.0.1:8000 my-project`. The token needs the scope
-`admin`. The sandbox's policy stands for yours. A batch may be sent again at any time: what is in already is answered
-as a duplicate.
+`admin`. The sandbox's policy stands for yours. You can send a batch again at any time: the response calls existing
+solutions duplicates.
 """
 
 import argparse
