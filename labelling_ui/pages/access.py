@@ -1,6 +1,7 @@
 """Access to pages: every view of a project is declared here."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial, wraps
 from typing import Any, Concatenate
 from urllib.parse import urlsplit
@@ -10,9 +11,10 @@ from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from django.urls import Resolver404, resolve
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
 from annotation.core.errors import DomainError, Forbidden, Missing
@@ -61,6 +63,29 @@ def _open_page(request: HttpRequest) -> str:
     return urlsplit(address)._replace(scheme="", netloc="").geturl()
 
 
+def posts_only(view: View) -> View:
+    """The target of a form. Its address, opened by itself, shows a page that leads to the page above it."""
+
+    @wraps(view)
+    def page(request: HttpRequest, *args: Any, **named: Any) -> HttpResponseBase:
+        if request.method == "POST":
+            return view(request, *args, **named)
+        refused = render(request, "405.html", {"above": _page_above(request.path)}, status=405)
+        refused["Allow"] = "POST"
+        return refused
+
+    return page
+
+
+def _page_above(path: str) -> str:
+    while path != "/":
+        path = path.rstrip("/").rpartition("/")[0] + "/"
+        with suppress(Resolver404):
+            resolve(path)
+            break
+    return path
+
+
 def project_page(*roles: str, only_reads: bool = True) -> Callable[[ProjectView], View]:
     """A page of the project `slug` for members with one of `roles` (any role where none is named).
 
@@ -93,7 +118,7 @@ def project_page(*roles: str, only_reads: bool = True) -> Callable[[ProjectView]
 
 def project_action(*roles: str) -> Callable[[ProjectView], View]:
     """Like `project_page`, for the target of a form: POST only."""
-    return lambda view: require_POST(project_page(*roles)(view))
+    return lambda view: posts_only(project_page(*roles)(view))
 
 
 def member_of(request: HttpRequest) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.text import format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.core.bounds import LARGEST_INTEGER
 from annotation.core.errors import DomainError, Missing
@@ -18,12 +17,12 @@ from annotation.core.membership.accounts import choose_language
 from annotation.core.membership.tokens import OWN_SCOPES, issue_token, limit_token, revoke_token
 from annotation.core.wording import in_words
 from annotation.models import ApiToken, Scope
-from labelling_ui.pages.access import attempt, login_required, signed_in
+from labelling_ui.pages.access import attempt, login_required, posts_only, signed_in
 from labelling_ui.pages.columns import Column, Control, When
 from labelling_ui.pages.listing import Table
 
 
-@require_POST
+@posts_only
 @login_required
 def language(request: HttpRequest) -> HttpResponse:
     """Change the language and return to the same page."""
@@ -98,7 +97,7 @@ def tokens(request: HttpRequest) -> HttpResponseBase:
     return render(request, "labelling_ui/tokens.html", context)
 
 
-@require_POST
+@posts_only
 @login_required
 def revoke(request: HttpRequest, token_id: int) -> HttpResponseBase:
     try:
@@ -108,7 +107,7 @@ def revoke(request: HttpRequest, token_id: int) -> HttpResponseBase:
     return redirect("tokens")
 
 
-@require_POST
+@posts_only
 @login_required
 def limit(request: HttpRequest, token_id: int) -> HttpResponseBase:
     form = LimitsForm(request.POST)

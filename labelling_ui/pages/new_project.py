@@ -12,7 +12,6 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRedirect, push_url, reselect, reswap, retarget
 
 from annotation.core.errors import DomainError, Forbidden
@@ -23,7 +22,7 @@ from annotation.files.examples import EXAMPLES
 from annotation.files.import_jobs import Manner
 from annotation.files.import_preview import Preview
 from annotation.loop.project_start import FirstFile, Start, start_project, suggest_template
-from labelling_ui.pages.access import View, login_required, signed_in
+from labelling_ui.pages.access import View, login_required, posts_only, signed_in
 from labelling_ui.pages.import_forms import RULES, ImportForm, format_choices, options_of
 from labelling_ui.pages.import_previews import Sent, preview_of, sent_by
 from labelling_ui.pages.settings.scheme import TermsField, in_lines
@@ -135,7 +134,7 @@ def create(request: HttpRequest) -> HttpResponseBase:
     return render(request, "labelling_ui/project_create.html", context)
 
 
-@require_POST
+@posts_only
 @creators_only
 def preview(request: HttpRequest) -> HttpResponseBase:
     """Show the first records split into steps, and suggest a template."""

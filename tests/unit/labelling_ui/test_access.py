@@ -148,12 +148,23 @@ def test_a_part_of_a_page_leads_the_whole_page_to_signing_in(client: Client, pro
     assert response.headers["HX-Redirect"] == "/accounts/login/?next=/p/algebra/jobs/"
 
 
-@pytest.mark.parametrize("action", ["retrain/", "generations/open-first/", "settings/state/"])
+@pytest.mark.parametrize(
+    ("action", "above"),
+    [
+        ("retrain/", ""),
+        ("generations/open-first/", "generations/"),
+        ("settings/state/", "settings/"),
+        ("jobs/run/1/cancel/", "jobs/"),
+    ],
+)
 def test_actions_are_never_done_by_a_link(
-    client: Client, project: Project, people: dict[str, User], action: str
+    client: Client, project: Project, people: dict[str, User], action: str, above: str
 ) -> None:
+    """A reload leads to the page above: browsers show no page for an empty answer."""
     client.force_login(people["manager"])
-    assert client.get(f"/p/algebra/{action}").status_code == 405
+    response = client.get(f"/p/algebra/{action}")
+    assert (response.status_code, response.headers["Allow"]) == (405, "POST")
+    assert f'<a class="button primary" href="/p/algebra/{above}">' in response.content.decode()
 
 
 def test_a_post_needs_the_token_of_the_page(project: Project, people: dict[str, User]) -> None:
