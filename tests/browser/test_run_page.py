@@ -88,7 +88,14 @@ def test_a_run_in_training_shows_where_it_is_and_is_cancelled(page_for, people, 
     assert "train 40/100 epoch 4 of 10 loss=0.3 held=" in written
     assert written.endswith("a word of the trainer\n")
     look(page, "running")
-    page.get_by_role("button", name="Cancel", exact=True).click()
+    page.get_by_text("Numbers", exact=True).click()
+    cancel = page.get_by_role("button", name="Cancel", exact=True)
+    cancel.focus()
+    for _poll in range(2):
+        page.wait_for_event("response")
+    expect(cancel).to_be_focused()
+    expect(page.get_by_role("columnheader", name="held out")).to_be_visible()
+    page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Resume")).to_be_visible()
     look(page, "cancelled")
 

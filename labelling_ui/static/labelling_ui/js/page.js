@@ -42,6 +42,25 @@
     nameCells(document);
   });
 
+  // A part that exchanges itself while work goes on keeps the focus, and what is open in it.
+  const stopsOf = (part) => [...part.querySelectorAll("a[href], button, input, select, textarea, summary")];
+  const detailsOf = (part) => [...part.querySelectorAll("details")];
+  let exchanged = null;
+  document.addEventListener("htmx:beforeSwap", ({ detail: { target, requestConfig } }) => {
+    const at = stopsOf(target).indexOf(document.activeElement);
+    const stop = { at, words: document.activeElement.textContent };
+    exchanged = requestConfig.elt === target && { id: target.id, stop, open: detailsOf(target).map(({ open }) => open) };
+  });
+  document.addEventListener("htmx:afterSwap", () => {
+    const part = exchanged && document.getElementById(exchanged.id);
+    if (!part) return;
+    const details = detailsOf(part);
+    if (details.length === exchanged.open.length) details.forEach((one, n) => (one.open = exchanged.open[n]));
+    const stop = stopsOf(part)[exchanged.stop.at];
+    if (stop?.textContent === exchanged.stop.words) stop.focus({ preventScroll: true });
+    exchanged = null;
+  });
+
   // A button that cannot be undone asks first.
   document.addEventListener("submit", (event) => {
     const question = event.submitter?.dataset.confirm;
