@@ -48,6 +48,16 @@ def test_production_reports_all_that_is_missing_or_wrong_at_once(command):
     assert "Traceback" not in outcome.stderr
 
 
+def test_a_command_without_a_server_says_so_in_one_line(tmp_path):
+    environment = os.environ | {"VAR_DIR": str(tmp_path), "DATABASE_URL": ""}
+    environment |= {"DJANGO_SETTINGS_MODULE": "config.settings.local"}
+    command = [sys.executable, "manage.py", "check"]
+    outcome = subprocess.run(command, cwd=BASE_DIR, env=environment, capture_output=True, text=True)
+    assert outcome.returncode == 1
+    assert outcome.stderr.startswith("DATABASE_URL is not set and no embedded server is running: start Stepmark")
+    assert outcome.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("key", "fault"),
     [
