@@ -4,6 +4,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
+from annotation.labels.annotators.batches import is_set_aside
 from annotation.labels.list_filters import LabelFilter, OwnLabelFilter
 from annotation.models import Annotation, LabelBatch, Lane, Membership, Route, choices
 from annotation.work.annotations import current_annotations
@@ -57,6 +58,13 @@ COLUMNS = [
     Column("annotator", _("By"), _who, sort="annotator__user__username"),
     Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True, term="lane"),
     *OWN_COLUMNS[2:],
+    Choice(
+        "set_aside",
+        _("State"),
+        lambda label: LabelBatch.State.SET_ASIDE if label.set_aside else "",
+        choices=LabelBatch.State.choices,
+        help=_("A model does not learn from a label that is set aside."),
+    ),
 ]
 
 
@@ -70,6 +78,7 @@ def labels(request: HttpRequest, member: Membership) -> HttpResponseBase:
     else:
         batches, people = project.label_batches.all(), everyone_in(project)
         filters, columns = LabelFilters(request.GET, project, COLUMNS, annotator=people, batch=batches), COLUMNS
+        rows = rows.annotate(set_aside=is_set_aside())
     rows = rows.select_related("solution__problem", "annotator__user", "source", "item__generation")
     listing = Listing(request, rows, columns, sort="-submitted", filters=filters)
     for label in listing.page.object_list:

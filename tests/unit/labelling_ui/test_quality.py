@@ -88,6 +88,9 @@ def test_a_manager_sets_aside_what_no_alarm_has_named(
     assert not LabelBatch.objects.exists()
     client.post("/p/algebra/quality/set-aside/", form | {"reason": "left the company"})
     assert LabelBatch.objects.get().state == "set_aside"
+    labels = client.get("/p/algebra/labels/").context["table"].page.object_list
+    assert {label.set_aside for label in labels if label.annotator == member} == {True}
+    assert {label.set_aside for label in labels if label.annotator != member} == {False}
 
 
 def test_reliability_is_shown_where_people_share_steps(
