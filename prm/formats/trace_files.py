@@ -20,7 +20,7 @@ from prm.formats.raw import CHUNK, Raw, raw_records
 from prm.formats.record import Record, Rejection
 from prm.formats.record_traces import BLANK_LINES, record_of
 from prm.formats.registry import FORMATS, TABLE, Format, Judged
-from prm.formats.table import checked, raw_rows, reader_of, sample
+from prm.formats.table import checked, is_csv, raw_rows, reader_of, sample
 from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Step, Trace
@@ -123,9 +123,11 @@ def open_traces(path: Path, mapping: Mapping | None = None) -> TraceFile:
     Raises DataError for an unknown format, an unreadable file, or a mapping of columns that are not there.
     """
     if mapping is not None:
-        needed = Mapping(mapping.problem, mapping.steps)  # JSON's first rows may lack the columns of the others
         with open_file(path) as stream, _mapped(path):
-            begun = sample(stream, mapping=mapping)
+            head = stream.read(CHUNK)
+            # The first rows of JSON may lack the columns of the others; the header of a CSV file has all.
+            needed = mapping if is_csv(head) else Mapping(mapping.problem, mapping.steps)
+            begun = sample(stream, head, mapping)
             if begun.rows:
                 checked(needed, begun)
         return _of_format(path, replace(FORMATS.get(TABLE), read=reader_of(TABLE, mapping)))

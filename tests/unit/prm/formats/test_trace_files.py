@@ -295,7 +295,12 @@ def test_a_mapping_names_the_columns_of_a_table_and_an_error_names_the_file(
     assert (trace.problem, [step.text for step in trace.steps], trace.first_error) == ("1 + 1?", ["one", "two"], 1)
 
     out.unlink()
-    for absent in ({"problem": "question"}, {"steps": {"columns": ["third"], "form": "columns"}}):
+    for absent in (
+        {"problem": "question"},
+        {"steps": {"columns": ["third"], "form": "columns"}},
+        {"labels": [{"columns": ["rwong"]}]},
+        {"domain": "meta.subject"},
+    ):
         mapping.write_text(json.dumps(named | absent))
         assert main(["convert", "--data", str(path), "--mapping", str(mapping), "--out", str(out)]) == 2
         said = capsys.readouterr().err
