@@ -134,8 +134,11 @@ def main(arguments: list[str]) -> int:
         return exit_status(lambda: become_worker(arguments[1]))
     if arguments[:1] == ["manage"]:
         os.execv(sys.executable, [sys.executable, str(BASE_DIR / "manage.py"), *arguments[1:]])
+    if arguments in (["--help"], ["-h"]):
+        print(__doc__)
+        return 0
     if len(arguments) != 1 or arguments[0] not in commands:
-        if arguments and arguments[0] not in (*commands, "worker", "--help", "-h"):
+        if arguments and arguments[0] not in (*commands, "worker"):
             print(f"There is no command {arguments[0]!r}.", file=sys.stderr)
         print(__doc__, file=sys.stderr)
         return 2

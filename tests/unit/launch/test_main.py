@@ -55,6 +55,11 @@ def test_a_slow_command_is_waited_for_and_told(options, manage, monkeypatch, cap
     assert "Still running `manage.py migrate` (" in capsys.readouterr().out
 
 
+def test_help_is_no_error(capsys):
+    assert launch.main(["--help"]) == 0
+    assert "run          everything" in capsys.readouterr().out
+
+
 def test_unknown_command_shows_the_known_ones(capsys):
     assert launch.main(["walk"]) == 2
     said = capsys.readouterr().err
