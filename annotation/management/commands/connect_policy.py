@@ -72,7 +72,7 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{run.sampled} samples of {run.done_problems} problems from {run.endpoint} ({run.model}): "
             f"{run.accepted} new, {run.duplicates} duplicates, {run.refused} refused, "
-            f"{run.failed_problems} problems failed."
+            f"failed problems: {run.failed_problems}."
         )
         self.stdout.write(
             f"{run.right} right, {run.wrong} wrong, {run.ungraded} not graded; "

@@ -90,6 +90,8 @@ class Command(BaseCommand):
             raise CommandError(
                 "\n".join(job.error or f"The import of {job.filename} is {job.state}." for job in undone)
             )
+        if any(job.rejected for job in jobs) and not any(job.accepted or job.duplicates for job in jobs):
+            raise CommandError("Every record was rejected.")
 
     def _mapping(self, path: Path | None) -> Mapping | None:
         try:

@@ -449,6 +449,9 @@ def test_the_command_imports_and_reports(project, tmp_path):
     call_command("import_solutions", str(file), project="project", stdout=out)
     assert "f.jsonl (plain): 1 accepted with 0 annotations, 0 duplicates, 1 rejected." in out.getvalue()
     assert "line 2, problem: Expected a text, got a whole number" in out.getvalue()
+    file.write_text(json.dumps(plain(2) | {"problem": 1}))
+    with pytest.raises(CommandError, match="Every record was rejected"):
+        call_command("import_solutions", str(file), project="project", stdout=out)
     with pytest.raises(CommandError, match="Choose one of: project"):
         call_command("import_solutions", str(file), project="nothing")
     with pytest.raises(CommandError, match="There is no file at"):
