@@ -26,11 +26,17 @@ class AnswerNoise(msgspec.Struct, frozen=True):
         """P(no step is an error | the grade)."""
         return 1 - self.right_despite_error if right else self.wrong_without_error
 
-    def at_even_odds(self, right: float) -> float:
-        """P(no step is an error | a Monte Carlo estimate), if half of the prefixes have one.
+    def evidence_of_grade(self, right: bool, share_right: float) -> float:
+        """P(no step is an error | the grade), if half of the solutions have one: its likelihood ratio as a chance.
 
-        It is the likelihood ratio of the estimate in the form of a chance. `right` is 1 if a rollout was right, else 0.
+        `share_right` of the grades are right where the two shares hold.
         """
+        sound = share_right * self.flawless(True) + (1 - share_right) * self.flawless(False)
+        for_sound, for_flawed = self.flawless(right) * (1 - sound), (1 - self.flawless(right)) * sound
+        return for_sound / (for_sound + for_flawed)
+
+    def evidence_of_estimate(self, right: float) -> float:
+        """As `evidence_of_grade`, of a Monte Carlo estimate. `right` is 1 if a rollout was right, else 0."""
         sound = right * (1 - self.wrong_without_error) + (1 - right) * self.wrong_without_error
         flawed = right * self.right_despite_error + (1 - right) * (1 - self.right_despite_error)
         return sound / (sound + flawed)

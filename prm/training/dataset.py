@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from prm.answers.noise import PRIOR_OF_ESTIMATES, NoiseRates
+from prm.answers.noise import PRIOR_OF_ESTIMATES, STRENGTH, NoiseRates
 from prm.config import TrainConfig
 from prm.encoding import Encoded
 from prm.errors import DataError
@@ -114,10 +114,10 @@ def read_to_fit(path: Path, mapping: Mapping | None = None) -> Iterator[Trace]:
 class Document(NamedTuple):
     """One training text: the trace up to its last label, the index of its solution, and its source group.
 
-    `flawless` is the chance that the whole solution has no error, from its labels or its grade; None if unknown.
-    `before_error` is the share of a labelled solution's steps before its first error. `right` is the grade of an unread
-    solution, or what its last estimate says; None for labelled ones. `estimates` has for each step of an unread
-    solution the chance at even odds that no step up to it is an error, None if it was not estimated.
+    Of a labelled solution, `flawless` is 1 if it has no error and else 0, and `before_error` is the share of its steps
+    before the first one. Of an unread one, `right` is the grade, or what the last estimate says. `grade` is the chance
+    at even odds that no step is an error, given the grade; `estimates` has for each step the chance that no step up to
+    it is one, given its estimate. None is unknown.
     """
 
     trace: Trace
@@ -126,6 +126,7 @@ class Document(NamedTuple):
     flawless: float | None = None
     before_error: float | None = None
     right: bool | None = None
+    grade: float | None = None
     estimates: Sequence[float | None] = ()
 
 
@@ -157,6 +158,7 @@ def unread_documents(
     because it says the same.
     """
     parts = []
+    shares_right = _drawn_right(traces)
     for owner, (trace, group) in enumerate(zip(traces, source_groups(traces), strict=True), start=owners):
         right, misled = trace.final_answer_correct, estimate_noise.of(trace.domain, trace.generator)
         labels = step_labels(trace) if is_estimated(trace) else []
@@ -164,12 +166,27 @@ def unread_documents(
         if right is not None:
             shares[len(trace.steps) - 1 :] = []
         known = [share for share in shares if share is not None]
-        flawless = None if right is None else noise.of(trace.domain, trace.generator).flawless(right)
-        estimates = [None if share is None else misled.at_even_odds(share) for share in shares]
+        source = trace.domain, trace.generator
+        grade = None if right is None else noise.of(*source).evidence_of_grade(right, shares_right[source])
+        estimates = [None if share is None else misled.evidence_of_estimate(share) for share in shares]
         side = known[-1] > 0.5 if right is None else right
         unread = msgspec.structs.replace(without_labels(trace, trace.steps), final_answer_correct=None, alternatives=[])
-        parts.append(Document(unread, owner, group, flawless, None, side, estimates))
+        parts.append(Document(unread, owner, group, right=side, grade=grade, estimates=estimates))
     return parts
+
+
+def _drawn_right(traces: Sequence[Trace]) -> dict[tuple[str, str], float]:
+    """The share of right grades in each domain and generator, if half of all drawn grades are right."""
+    counts = Counter((trace.domain, trace.generator, trace.final_answer_correct) for trace in traces)
+    of_side = {side: sum(n for (*_, right), n in counts.items() if right is side) for side in (True, False)}
+    half = (of_side[True] + of_side[False]) / 2
+    shares = {}
+    for domain, generator, _ in counts:
+        right, wrong = (
+            STRENGTH / 2 + half * counts[domain, generator, side] / max(1, n) for side, n in of_side.items()
+        )
+        shares[domain, generator] = right / (right + wrong)
+    return shares
 
 
 def is_estimated(trace: Trace) -> bool:

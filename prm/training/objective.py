@@ -50,28 +50,22 @@ def preference_loss(better: Tensor, other: Tensor, targets: Tensor, weights: Ten
     return _mean(loss, weights)
 
 
-def answer_loss(
-    log_p: Tensor, solution: Tensor, flawless: Tensor, weights: Tensor, shift: float = 0.0, *, noisy: bool = False
-) -> Tensor:
-    """Cross-entropy of "no step is an error", whose probability is the product of the steps' probabilities.
+def claims_loss(log_p: Tensor, claim: Tensor, evidence: Tensor, weights: Tensor, shift: float = 0.0) -> Tensor:
+    """Negative log-likelihood of what was observed about "no step is an error", a claim whose probability is a product.
 
-    `log_p` [heads, steps] are logs of p(good), `solution` [steps] numbers the solutions, `flawless` [solutions] are the
-    targets t, `weights` [heads, solutions]. With `shift` 0 it is -[t ln P + (1 - t) ln(1 - P)], P = prod p_k. `shift`
-    is added to the log-odds of P if the solutions are drawn with other shares than P refers to. Everything is in logs,
-    so that neither hundreds of steps nor certainty overflow. This is multiple-instance learning with a noisy-or
-    (Maron & Lozano-Perez 1998): the bag is the solution, and the instances are its steps.
+    `log_p` [heads, steps] are logs of p(good), `claim` [steps] numbers the claims, `evidence` [claims] is their t, and
+    `weights` [heads, claims]. With `shift` 0 it is -ln [t P + (1 - t) (1 - P)], P = prod p_k, where t / (1 - t) is the
+    likelihood ratio of the observation. `shift` is added to the log-odds of P if the claims are drawn with other shares
+    than P refers to. Everything is in logs, so that neither hundreds of steps nor certainty overflow.
 
-    With `noisy` it is -ln [t P + (1 - t) (1 - P)], where t / (1 - t) is the likelihood ratio of what was observed. It
-    does not pull P to t, so it suits observations that are often wrong (the forward correction of Patrini et al. 2017,
-    "Making deep neural networks robust to label noise").
+    This is multiple-instance learning with a noisy-or (Maron & Lozano-Perez 1998): the bag is the solution, and the
+    instances are its steps. Unlike a cross-entropy with t as the target, it does not pull P to t where observations are
+    often wrong (the forward correction of Patrini et al. 2017, "Making deep neural networks robust to label noise").
     """
-    product = log_p.new_zeros(len(log_p), len(flawless)).index_add(1, solution, log_p)
+    product = log_p.new_zeros(len(log_p), len(evidence)).index_add(1, claim, log_p)
     log_odds = product - _log_one_minus_exp(product) + shift
-    if noisy:
-        right, wrong = flawless.log() + logsigmoid(log_odds), torch.log1p(-flawless) + logsigmoid(-log_odds)
-        return _mean(-torch.logaddexp(right, wrong), weights)
-    loss = binary_cross_entropy_with_logits(log_odds, flawless.expand_as(log_odds), reduction="none")
-    return _mean(loss, weights)
+    true, false = evidence.log() + logsigmoid(log_odds), torch.log1p(-evidence) + logsigmoid(-log_odds)
+    return _mean(-torch.logaddexp(true, false), weights)
 
 
 def _log_one_minus_exp(x: Tensor) -> Tensor:
@@ -90,7 +84,7 @@ def _mean(loss: Tensor, weights: Tensor) -> Tensor:
     return (loss * weights).sum() / weights.sum().clamp(min=1e-9)
 
 
-SHARE_STEPS = 50  # of expectation maximisation, for the share of true claims among noisy ones
+SHARE_STEPS = 50  # of expectation maximisation, for the share of true claims
 EFFECTIVE_BETA = 0.999  # of class-balanced weights: labels beyond about a thousand per class add little
 
 
@@ -117,8 +111,8 @@ class Objective:
         self.held_targets, self.held_weights = _class_targets(held, config.classes)
         by_held = config.class_balance == "held" and bool(self.held_weights.any())
         self.sources = [
-            Source(unread.grades, config.graded_weight, self, (held if by_held else fit).flawless, noisy=False),
-            Source(unread.estimates, config.estimate_weight, self, (held if by_held else fit).before_error, noisy=True),
+            Source(unread.grades, config.graded_weight, self, (held if by_held else fit).flawless),
+            Source(unread.estimates, config.estimate_weight, self, (held if by_held else fit).before_error),
         ]
         if by_held:
             self.log_prior = _log_shares(targets, weights) - _log_shares(self.held_targets, self.held_weights)
@@ -227,8 +221,8 @@ class Source:
     "held", and else of the labelled part.
     """
 
-    def __init__(self, claims: Claims, weight: float, objective: Objective, meant: float, *, noisy: bool) -> None:
-        self.claims, self.weight, self.objective, self.noisy = claims, weight, objective, noisy
+    def __init__(self, claims: Claims, weight: float, objective: Objective, meant: float) -> None:
+        self.claims, self.weight, self.objective = claims, weight, objective
         self.claim_of_row = torch.full((len(objective.fit.good),), -1)
         self.claim_of_row[claims.row] = torch.arange(len(claims.row))
         self.shift = self._shift(meant)
@@ -243,19 +237,18 @@ class Source:
         return float(self.objective.unread_draws[:, self.claims.solution[numbers[numbers >= 0]]].sum())
 
     def loss(self, logits: Tensor, index: Tensor) -> Tensor:
-        """`answer_loss` of the claims at rows `index` [n] of a batch; `logits` [heads, n] of p(good)."""
+        """`claims_loss` of the claims at rows `index` [n] of a batch; `logits` [heads, n] of p(good)."""
         solution, device = self.objective.unread_of_row[index], logits.device
         at = (self.claim_of_row[index] >= 0).nonzero().squeeze(1)
         numbers = self.claim_of_row[index[at]]
         up_to = (solution == solution[at][:, None]) & (index <= index[at][:, None])
         claim, row = up_to.nonzero().unbind(1)
-        return answer_loss(
+        return claims_loss(
             logsigmoid(logits[:, row.to(device)]),
             claim.to(device),
-            self.claims.flawless[numbers].to(device),
+            self.claims.evidence[numbers].to(device),
             self.objective.unread_draws[:, self.claims.solution[numbers]].to(device),
             self.shift,
-            noisy=self.noisy,
         )
 
     def _shift(self, meant: float) -> float:
@@ -265,9 +258,9 @@ class Source:
             return 0.0
         right = sides[self.claims.solution]
         weights = torch.where(right, 1 / sides.sum(), 1 / (~sides).sum())
-        drawn, chance = torch.tensor(meant), self.claims.flawless
-        for _ in range(SHARE_STEPS if self.noisy else 1):
-            true = (chance.logit() + drawn.logit()).sigmoid() if self.noisy else chance
+        drawn = torch.tensor(meant)
+        for _ in range(SHARE_STEPS):
+            true = (self.claims.evidence.logit() + drawn.logit()).sigmoid()
             drawn = (weights * true).sum() / weights.sum()
         return float(drawn.logit() - torch.tensor(meant).logit())
 

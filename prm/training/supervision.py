@@ -23,21 +23,22 @@ NONE = (1.0, 0.0, 0.0)  # in place of an unlabelled step's posterior; its weight
 class Claims:
     """The claims of one source about unread solutions: that no step up to a row is an error.
 
-    Its `row` [claims], the number of its `solution` [claims], and `flawless` [claims], the chance that it is true.
+    Its `row` [claims], the number of its `solution` [claims], and its `evidence` [claims]: the chance that it is true if
+    half of such claims are. A chance of .5 says nothing.
     """
 
     row: Tensor
     solution: Tensor
-    flawless: Tensor
+    evidence: Tensor
 
     @classmethod
     def of(cls, claims: Sequence[tuple[int, int, float]]) -> "Claims":
-        """The claims of triples of row, solution and chance."""
-        row, solution, flawless = zip(*claims, strict=True) if claims else ((), (), ())
+        """The claims of triples of row, solution and evidence."""
+        row, solution, evidence = zip(*claims, strict=True) if claims else ((), (), ())
         return cls(
             torch.tensor(row, dtype=torch.long),
             torch.tensor(solution, dtype=torch.long),
-            torch.tensor(flawless, dtype=torch.float32),
+            torch.tensor(evidence, dtype=torch.float32),
         )
 
 
@@ -99,8 +100,8 @@ class Supervision:
             trace, fitting = document.trace, len(item.spans)
             if document.right is not None:
                 own = range(len(posterior), len(posterior) + fitting)
-                if document.flawless is not None:
-                    grades.append((own[-1], len(unread), document.flawless))
+                if document.grade is not None:
+                    grades.append((own[-1], len(unread), document.grade))
                 estimated = zip(own, document.estimates, strict=False)  # the last step has none if it has a grade
                 estimates += [(row, len(unread), chance) for row, chance in estimated if chance is not None]
                 unread[number] = own
@@ -132,7 +133,7 @@ class Supervision:
             pairs=torch.tensor(pairs, dtype=torch.long).reshape(-1, 2),
             trace_ids=trace_ids,
             groups=groups,
-            flawless=_mean([one.flawless for one in documents if one.right is None]),
+            flawless=_mean([one.flawless for one in documents]),
             before_error=_mean([one.before_error for one in documents]),
             unread=UnreadSolutions(
                 documents=list(unread),

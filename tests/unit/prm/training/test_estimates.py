@@ -15,7 +15,7 @@ from prm.labels import BAD, GOOD
 from prm.manifest import read_manifest
 from prm.traces import LabelSource, Step, StepLabel, Trace, write_traces
 from prm.training.dataset import as_documents, documents, read_training_data, unread_documents
-from prm.training.objective import Objective, answer_loss
+from prm.training.objective import Objective, claims_loss
 from prm.training.run import train
 from prm.training.supervision import Supervision
 from tests.unit.prm.small_world import make_traces
@@ -47,7 +47,7 @@ def test_an_estimate_is_the_likelihood_of_the_product_up_to_its_step() -> None:
     assert (claims.row.tolist(), claims.solution.tolist()) == ([0, 2, 3], [0, 0, 0])
     reached, failed = 0.9 / (0.9 + 0.2), 0.1 / (0.1 + 0.8)
     quarter = (0.25 * 0.9 + 0.75 * 0.1) / (0.25 * 0.9 + 0.75 * 0.1 + 0.25 * 0.2 + 0.75 * 0.8)
-    assert claims.flawless.tolist() == pytest.approx([reached, quarter, failed])
+    assert claims.evidence.tolist() == pytest.approx([reached, quarter, failed])
     assert len(known.unread.grades.row) == 0
     nothing = Supervision.of(as_documents([]), [], "positive")
     source = Objective(Readout(ESTIMATED, 3), known, nothing, ESTIMATED).sources[1]
@@ -55,7 +55,7 @@ def test_an_estimate_is_the_likelihood_of_the_product_up_to_its_step() -> None:
     product = logsigmoid(z[0]).cumsum(0).exp().tolist()
     expected = [
         -math.log(t * product[k] + (1 - t) * (1 - product[k]))
-        for k, t in zip((0, 2, 3), claims.flawless.tolist(), strict=True)
+        for k, t in zip((0, 2, 3), claims.evidence.tolist(), strict=True)
     ]
     assert float(source.loss(z, torch.arange(4))) == pytest.approx(sum(expected) / 3, rel=1e-5)
     assert source.teaches(torch.tensor([0]))
@@ -66,11 +66,12 @@ def test_the_last_step_of_a_graded_solution_speaks_once() -> None:
     trace = estimated(Trace("t", "p", [Step("x")] * 3), [1.0, 1.0, 0.0], right=False)
     [document] = unread_documents([trace], NoiseRates(), 0)
     assert len(document.estimates) == 2
-    assert document.flawless == NoiseRates().overall.flawless(False)
+    assert document.grade is not None
+    assert document.grade < 0.5, "the answer is wrong"
     assert document.right is False
     assert document.trace.labels is None
     [ungraded] = unread_documents([msgspec.structs.replace(trace, final_answer_correct=None)], NoiseRates(), 0)
-    assert (len(ungraded.estimates), ungraded.flawless, ungraded.right) == (3, None, False)
+    assert (len(ungraded.estimates), ungraded.grade, ungraded.right) == (3, None, False)
 
 
 def test_only_estimates_of_unread_solutions_of_the_pool_teach(tmp_path: Path) -> None:
@@ -148,14 +149,14 @@ def test_noise_rates_of_simulated_rollouts_are_recovered(seed: int) -> None:
 def test_noisy_estimates_do_not_pull_the_chance_to_their_own_share() -> None:
     """Nine of ten prefixes have no error, and half of those with one are recovered: the fit is 0.9, not 0.95."""
     rates = AnswerNoise(0.5, 0.1)
-    chances = torch.tensor([rates.at_even_odds(True), rates.at_even_odds(False)])
+    chances = torch.tensor([rates.evidence_of_estimate(True), rates.evidence_of_estimate(False)])
     observed = torch.tensor([0.9 * 0.9 + 0.1 * 0.5, 0.9 * 0.1 + 0.1 * 0.5])
     logit = torch.tensor(0.0, requires_grad=True)
     optimiser = torch.optim.Adam([logit], 0.05)
     for _ in range(500):
         optimiser.zero_grad()
         log_p = logsigmoid(logit).expand(1, 2)
-        answer_loss(log_p, torch.arange(2), chances, observed[None], noisy=True).backward()
+        claims_loss(log_p, torch.arange(2), chances, observed[None]).backward()
         optimiser.step()
     assert float(logit.detach().sigmoid()) == pytest.approx(0.9, abs=0.005)
 

@@ -15,7 +15,7 @@ from prm.labels import BAD, GOOD
 from prm.traces import Step, Trace, write_traces
 from prm.training.dataset import documents, only_usable, read_training_data, unread_documents
 from prm.training.mixing import mix_in
-from prm.training.objective import answer_loss
+from prm.training.objective import claims_loss
 from prm.training.supervision import Supervision
 from tests.unit.prm.small_world import make_traces
 from tests.unit.prm.training.teaching import teach
@@ -29,22 +29,22 @@ def unread(trace: Trace, *, right: bool, **changes) -> Trace:
     return msgspec.structs.replace(trace, labels=None, first_error=None, final_answer_correct=right, **changes)
 
 
-def loss_of(logits: list[float], flawless: float, shift: float = 0.0) -> tuple[float, torch.Tensor]:
+def loss_of(logits: list[float], evidence: float, shift: float = 0.0) -> tuple[float, torch.Tensor]:
     z = torch.tensor([logits], requires_grad=True)
     solution = torch.zeros(len(logits), dtype=torch.long)
-    loss = answer_loss(logsigmoid(z), solution, torch.tensor([flawless]), torch.ones(1, 1), shift)
+    loss = claims_loss(logsigmoid(z), solution, torch.tensor([evidence]), torch.ones(1, 1), shift)
     loss.backward()
     assert z.grad is not None
     return float(loss.detach()), z.grad[0]
 
 
-def test_the_loss_is_the_cross_entropy_of_the_product_by_hand() -> None:
+def test_the_loss_is_the_likelihood_of_the_product_by_hand() -> None:
     p = [1 / (1 + math.exp(-z)) for z in (2.0, -0.5, 1.0)]
     product = math.prod(p)
-    expected = -(0.7 * math.log(product) + 0.3 * math.log(1 - product))
+    likelihood = 0.7 * product + 0.3 * (1 - product)
     loss, gradient = loss_of([2.0, -0.5, 1.0], 0.7)
-    assert loss == pytest.approx(expected, rel=1e-5)
-    by_hand = [(1 - one) * (product - 0.7) / (1 - product) for one in p]
+    assert loss == pytest.approx(-math.log(likelihood), rel=1e-5)
+    by_hand = [-(0.7 - 0.3) * product * (1 - one) / likelihood for one in p]
     assert gradient.tolist() == pytest.approx(by_hand, rel=1e-4)
 
 
@@ -56,14 +56,14 @@ def test_at_the_limits_it_is_the_log_of_the_product_or_of_the_rest() -> None:
 
 
 @pytest.mark.parametrize("logit", [-40.0, -1.0, 0.0, 5.0, 40.0, 100.0])
-@pytest.mark.parametrize("flawless", [0.0, 0.02, 0.9, 1.0])
-def test_two_hundred_steps_of_any_certainty_have_a_finite_loss_and_gradient(logit: float, flawless: float) -> None:
-    loss, gradient = loss_of([logit] * 200, flawless)
+@pytest.mark.parametrize("evidence", [0.0, 0.02, 0.9, 1.0])
+def test_two_hundred_steps_of_any_certainty_have_a_finite_loss_and_gradient(logit: float, evidence: float) -> None:
+    loss, gradient = loss_of([logit] * 200, evidence)
     assert math.isfinite(loss)
     assert gradient.isfinite().all()
-    if flawless == 1 and logit < 5:
+    if evidence == 1 and logit < 5:
         assert (gradient < 0).all(), "every step of a flawless solution is pulled towards good"
-    if flawless == 0 and logit == 5:
+    if evidence == 0 and logit == 5:
         assert (gradient > 0).all()
 
 
@@ -77,9 +77,39 @@ def test_the_shift_undoes_that_sides_are_drawn_alike() -> None:
 
 def test_solutions_weigh_by_the_draws_of_a_head() -> None:
     log_p = logsigmoid(torch.tensor([[1.0, 2.0, -1.0]]))
-    solution, flawless = torch.tensor([1, 0, 1]), torch.tensor([0.9, 0.1])
-    alone = answer_loss(log_p[:, [0, 2]], torch.tensor([0, 0]), flawless[1:], torch.ones(1, 1))
-    assert answer_loss(log_p, solution, flawless, torch.tensor([[0.0, 3.0]])) == pytest.approx(float(alone))
+    solution, evidence = torch.tensor([1, 0, 1]), torch.tensor([0.9, 0.1])
+    alone = claims_loss(log_p[:, [0, 2]], torch.tensor([0, 0]), evidence[1:], torch.ones(1, 1))
+    assert claims_loss(log_p, solution, evidence, torch.tensor([[0.0, 3.0]])) == pytest.approx(float(alone))
+
+
+def test_false_grades_do_not_pull_the_chance_to_their_own_share() -> None:
+    """Of either grade three in ten are false: a flawed solution with a wrong answer is as flawed as with true grades."""
+    noise = AnswerNoise(0.3, 0.3)
+    evidence = torch.tensor([noise.evidence_of_grade(right, 0.5) for right in (True, False)])
+    sound, flawed = torch.zeros(1, requires_grad=True), torch.zeros(1, requires_grad=True)
+    optimiser = torch.optim.Adam([sound, flawed], 0.05)
+    for _ in range(1000):
+        optimiser.zero_grad()
+        log_p = logsigmoid(torch.cat([sound, sound, flawed, flawed]))[None]
+        claims_loss(log_p, torch.arange(4), evidence.repeat(2), torch.tensor([[0.7, 0.3, 0.3, 0.7]])).backward()
+        optimiser.step()
+    assert float(sound.detach().sigmoid()) > 0.97
+    assert float(flawed.detach().sigmoid()) < 0.03
+
+
+def test_a_grade_says_less_where_its_generator_is_seldom_right() -> None:
+    """With one right answer in ten, a wrong one is expected: half of the sound solutions have one, too."""
+    noise = AnswerNoise(0.1, 0.1)
+    for_sound, for_flawed = 0.9 * 0.1 / (0.9 * 0.1 + 0.1 * 0.9), 0.9 * 0.9 / (0.9 * 0.9 + 0.1 * 0.1)
+    assert noise.evidence_of_grade(False, 0.1) == pytest.approx(for_sound / (for_sound + for_flawed))
+    weak, strong = (
+        [unread(one, right=(k % 10 == 0) == seldom, generator=name) for k, one in enumerate(make_traces(500, seed=1))]
+        for name, seldom in (("weak", True), ("strong", False))
+    )
+    made = unread_documents([*weak, *strong], NoiseRates(noise), 0)
+    of_wrong = {one.trace.generator: one.grade for one in made if not one.right}
+    assert of_wrong["weak"] == pytest.approx(noise.evidence_of_grade(False, 0.1), abs=0.03)
+    assert of_wrong["strong"] == pytest.approx(noise.evidence_of_grade(False, 0.9), abs=0.03)
 
 
 def test_only_unread_graded_solutions_of_the_pool_teach_by_their_grade(tmp_path: Path) -> None:
