@@ -48,11 +48,11 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     and `neutral` then defines p(no error). `process_weight` is the weight of the step labels' cross-entropy, and
     `outcome_weight` that of a second ensemble, which learns from `final_answer_correct` at the last step, also of
     solutions without labels; a part of weight 0 is absent. `pairwise_weight` is that of the process part's preference
-    between rated completions at one position, and `graded_weight` that of its answer likelihood: an unread solution of
-    the pool with a graded final answer teaches that the product of its step probabilities is its chance of having no
-    error (0: it does not teach). `estimate_weight` is that of Monte Carlo estimates of unread solutions, of which
-    each is evidence about the product up to its step. If it is 0, labels by Monte Carlo alone are step labels like any
-    others. `class_balance` weights classes by the inverse of their counts or effective numbers,
+    between rated completions at one position, and `graded_weight` that of the likelihood of grades: the graded final
+    answer of an unread solution of the pool is evidence about the product of its step probabilities, which is its
+    chance of having no error (0: it does not teach). `estimate_weight` is that of Monte Carlo estimates of unread
+    solutions, of which each is evidence about the product up to its step. If it is 0, labels by Monte Carlo alone are
+    step labels like any others. `class_balance` weights classes by the inverse of their counts or effective numbers,
     none more than `balance_cap` times another. "held" weights all classes equally and shifts the logits to the class
     shares of the held-out part, which differ if the training part was selected for likely errors.
 
