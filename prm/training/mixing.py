@@ -19,23 +19,20 @@ def mix_in(
 
     `sizes` are those of the batches, `lengths` those of the `solutions`, in one unit (steps or tokens). The unread
     solutions of a batch are about `share` times its size, so that the labels bound an epoch's cost, however many
-    solutions are unread. A side is used in a shuffled order and again from its beginning; no batch has a solution
-    twice.
+    solutions are unread. No solution is used twice: when the rarer side has been used, the other batches get none, so
+    that few solutions do not weigh as much as all labels.
     """
     sides = [[i for i, one in enumerate(right) if one == side] for side in (False, True)]
     if not all(sides):
         return list(batches)
     orders = [[side[k] for k in torch.randperm(len(side), generator=generator).tolist()] for side in sides]
-    most = min(map(len, orders))
-    mixed, start = [], 0
+    pairs = zip(*orders, strict=False)
+    mixed = []
     for batch, size in zip(batches, sizes, strict=True):
         added: list[int] = []
-        filled, pairs = 0, 0
-        while filled < share * size and pairs < most:
-            pair = [order[(start + pairs) % len(order)] for order in orders]
+        filled = 0
+        while filled < share * size and (pair := next(pairs, None)):
             filled += sum(lengths[i] for i in pair)
             added += [member for i in pair for member in solutions[i]]
-            pairs += 1
-        start += pairs
         mixed.append([*batch, *added])
     return mixed
