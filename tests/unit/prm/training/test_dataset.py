@@ -119,5 +119,5 @@ def test_an_alternative_of_no_position_is_refused_with_its_line(tmp_path: Path) 
     (tmp_path / "data.jsonl").write_text(
         '{"id":"a","problem":"p","steps":[{"text":"x"}],"alternatives":[{"position":2,"step":{"text":"y"}}]}\n'
     )
-    with pytest.raises(DataError, match=r"data.jsonl, line 1: .*position 2, but only 1 step$"):
+    with pytest.raises(DataError, match=r"data.jsonl, line 1: .*position 2, but the solution has 1 step$"):
         read_training_data(tmp_path / "data.jsonl", TrainConfig())
