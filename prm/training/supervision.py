@@ -23,8 +23,8 @@ NONE = (1.0, 0.0, 0.0)  # in place of an unlabelled step's posterior; its weight
 class Claims:
     """The claims of one source about unread solutions: that no step up to a row is an error.
 
-    Its `row` [claims], the number of its `solution` [claims], and its `evidence` [claims]: the chance that it is true if
-    half of such claims are. A chance of .5 says nothing.
+    Its `row` [claims], the number of its `solution` [claims], and its `evidence` [claims]: the chance that it is true
+    if half of such claims are. A chance of .5 says nothing.
     """
 
     row: Tensor

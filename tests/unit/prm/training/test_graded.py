@@ -83,7 +83,7 @@ def test_solutions_weigh_by_the_draws_of_a_head() -> None:
 
 
 def test_false_grades_do_not_pull_the_chance_to_their_own_share() -> None:
-    """Of either grade three in ten are false: a flawed solution with a wrong answer is as flawed as with true grades."""
+    """Three in ten of either grade are false, and still the chances go to 1 and 0."""
     noise = AnswerNoise(0.3, 0.3)
     evidence = torch.tensor([noise.evidence_of_grade(right, 0.5) for right in (True, False)])
     sound, flawed = torch.zeros(1, requires_grad=True), torch.zeros(1, requires_grad=True)
