@@ -53,7 +53,7 @@ def add(commands: Any) -> None:
         default=MOST,
         help="number of solutions drawn from the data; 0 for all",
     )
-    parser.add_argument("--bootstrap", type=at_least(0), default=500, help="bootstrap resamples for each interval")
+    parser.add_argument("--bootstrap", type=at_least(1), default=500, help="bootstrap resamples for each interval")
     parser.add_argument("--seed", type=at_least(0), default=0, help="seed of every random choice")
     parser.set_defaults(run=run)
 

@@ -148,6 +148,14 @@ def test_what_cannot_be_audited_is_refused(
     assert not (tmp_path / "out").exists()
 
 
+def test_verdicts_need_resamples(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without any, each verdict that needs an interval said that there are too few errors."""
+    arguments = ["audit", "--bootstrap", "0", "--model", "zero:tiny", "--data", "data.jsonl", "--out", "out"]
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert "--bootstrap: '0' is not a whole number of at least 1" in capsys.readouterr().err
+
+
 def test_neither_the_command_nor_traces_load_what_only_a_report_needs() -> None:
     code = "import sys, prm.traces, prm.__main__; print({'torch', 'matplotlib', 'jinja2'} & set(sys.modules))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
