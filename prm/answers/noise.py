@@ -27,9 +27,9 @@ class AnswerNoise(msgspec.Struct, frozen=True):
         return 1 - self.right_despite_error if right else self.wrong_without_error
 
     def evidence_of_grade(self, right: bool, share_right: float) -> float:
-        """P(no step is an error | the grade), if half of the solutions have one: its likelihood ratio as a chance.
+        """The likelihood ratio of the grade as a chance: P(no step is an error | the grade) at even odds.
 
-        `share_right` of the grades are right where the two shares hold.
+        `share_right` is the share of right answers among the solutions that the grade comes from.
         """
         sound = share_right * self.flawless(True) + (1 - share_right) * self.flawless(False)
         for_sound, for_flawed = self.flawless(right) * (1 - sound), (1 - self.flawless(right)) * sound

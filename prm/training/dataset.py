@@ -176,7 +176,10 @@ def unread_documents(
 
 
 def _drawn_right(traces: Sequence[Trace]) -> dict[tuple[str, str], float]:
-    """The share of right grades in each domain and generator, if half of all drawn grades are right."""
+    """The share of right grades that batches draw from each domain and generator, of half right ones in all.
+
+    It is shrunk to one half with the weight of STRENGTH solutions.
+    """
     counts = Counter((trace.domain, trace.generator, trace.final_answer_correct) for trace in traces)
     of_side = {side: sum(n for (*_, right), n in counts.items() if right is side) for side in (True, False)}
     half = (of_side[True] + of_side[False]) / 2

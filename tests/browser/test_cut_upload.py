@@ -9,23 +9,12 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, Route, expect
 
 from annotation.models import ImportJob, Project, Upload
-from tests import manager_world
 from tests.plugins.workers import Workers
 from tests.waiting import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PIECE = 16_000
-
-
-@pytest.fixture
-def people() -> dict[str, User]:
-    return manager_world.create_people()
-
-
-@pytest.fixture
-def project(people: dict[str, User]) -> Project:
-    return manager_world.create_empty_project(people)
 
 
 @pytest.fixture

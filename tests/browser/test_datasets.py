@@ -18,11 +18,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def people() -> dict[str, User]:
-    return manager_world.create_people()
-
-
-@pytest.fixture
 def project(people: dict[str, User], settings: Any, tmp_path: Path) -> Project:
     settings.STATE_ROOT = tmp_path
     project = manager_world.create_empty_project(people)

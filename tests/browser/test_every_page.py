@@ -18,11 +18,6 @@ NO_PAGE = 405  # a form's address
 
 
 @pytest.fixture
-def people() -> dict[str, User]:
-    return manager_world.create_people()
-
-
-@pytest.fixture
 def project(people: dict[str, User]) -> Project:
     people["manager"].set_password("correct horse")  # whoever has none cannot change it
     people["manager"].save()

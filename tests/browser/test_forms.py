@@ -10,23 +10,12 @@ from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
 
 from annotation.models import Project
-from tests import manager_world
 from tests.factories import MembershipFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PRESS_TWICE = "(button) => { button.click(); setTimeout(() => button.click(), 100); }"
 PASSWORD = "correct horse battery"
-
-
-@pytest.fixture
-def people() -> dict[str, User]:
-    return manager_world.create_people()
-
-
-@pytest.fixture
-def project(people: dict[str, User]) -> Project:
-    return manager_world.create_empty_project(people)
 
 
 def test_a_double_click_keeps_the_password_that_is_shown_once(open_for: Callable[..., Page], project: Project) -> None:

@@ -10,20 +10,9 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from annotation.models import Project
-from tests import manager_world
 from tests.plugins.workers import Workers
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def people() -> dict[str, User]:
-    return manager_world.create_people()
-
-
-@pytest.fixture
-def project(people: dict[str, User]) -> Project:
-    return manager_world.create_empty_project(people)
 
 
 @pytest.fixture
