@@ -264,7 +264,7 @@ def test_training_on_a_benchmark_leaves_a_fifth_of_its_problems_which_evaluate_m
     other.write_text(json.dumps([line | {"id": f"other-{line['id']}"} for line in lines]))
     assert main([*command, "--data", str(path), str(other)]) == 0
     assert json.loads(measured.read_text())[0]["steps"]["overall"]["n_solutions"] == parts.to_measure + len(lines)
-    audit = ["audit", "--model", str(model), "--data", str(path), "--out", str(tmp_path / "audit"), "--bootstrap", "0"]
+    audit = ["audit", "--model", str(model), "--data", str(path), "--out", str(tmp_path / "audit"), "--bootstrap", "20"]
     assert main([*audit, "--only", "position"]) == 0
     report = json.loads((tmp_path / "audit" / "report.json").read_bytes())
     assert (report["n_solutions"], report["data"]) == (
