@@ -13,11 +13,10 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
-from annotation.core.bounds import invalid, read_choice
+from annotation.core.bounds import invalid, read_choice, refuse_unstorable
 from annotation.core.wording import in_words
 from prm.faults import sentence_of
-from prm.formats.reading import MAX_DEPTH, decoded, place_of_unstorable, validation_fault
-from prm.messages import Message
+from prm.formats.reading import MAX_DEPTH, decoded, validation_fault
 
 T = TypeVar("T")
 # Escapes that may be a NUL or half a surrogate pair, which PostgreSQL cannot store.
@@ -59,7 +58,7 @@ def read_body(request: Request, kind: type[T], *, any_text: bool = False) -> T:
             if any_text:
                 with suppress(UnicodeEncodeError):  # a broken character in a place that the service does not read
                     return msgspec.convert(value, kind, dec_hook=read_choice)
-            _refuse_unstorable(value)
+            refuse_unstorable(value)
         if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
             decoded(raw)
         body: T = _decoder(cast(Hashable, kind)).decode(raw)
@@ -105,7 +104,7 @@ def _read_texts(fields: Any, kind: type[T]) -> T:
     struct: Any = kind
     names = {field.encode_name: _is_list(field.type) for field in msgspec.structs.fields(struct)}
     sent = {name: fields.getlist(name) if many else fields[name] for name, many in names.items() if name in fields}
-    _refuse_unstorable(sent)
+    refuse_unstorable(sent)
     try:
         return msgspec.convert(sent, kind, strict=False, dec_hook=read_choice)
     except msgspec.ValidationError as error:
@@ -122,11 +121,6 @@ def _parsed(raw: bytes) -> Any:
         return json.loads(raw)
     except ValueError:
         return msgspec.json.decode(raw)
-
-
-def _refuse_unstorable(value: Any) -> None:
-    if (place := place_of_unstorable(value)) is not None:
-        raise invalid(place, Message("text_not_storable"))
 
 
 @cache

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from annotation.core.errors import DomainError
-from prm.formats.reading import validation_fault
+from prm.formats.reading import place_of_unstorable, validation_fault
 from prm.messages import Message
 
 LONGEST_TEXT = 20_000
@@ -43,6 +43,12 @@ def check_fields(struct: msgspec.Struct, *, code: str) -> None:
         msgspec.convert(msgspec.structs.asdict(struct), type(struct), dec_hook=read_choice)
     except msgspec.ValidationError as error:
         raise invalid(*validation_fault(error, type(struct)), code=code) from None
+
+
+def refuse_unstorable(value: Any) -> None:
+    """Raise DomainError (`invalid`) if a text in the value has a NUL or half a surrogate pair."""
+    if (place := place_of_unstorable(value)) is not None:
+        raise invalid(place, Message("text_not_storable"))
 
 
 def invalid(field: str, reason: str, *, code: str = "invalid") -> DomainError:

@@ -17,6 +17,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRedirect
 
+from annotation.core.bounds import refuse_unstorable
 from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.core.membership import access
 from annotation.core.membership.access import find_project, require_role, visible_projects
@@ -154,6 +155,7 @@ def attempt(request: HttpRequest, done: str, service: Callable[..., Any], **name
     Returns the service's result, or None after a DomainError. Forbidden and Missing are not caught.
     """
     try:
+        check_posted(request)
         result = service(by=signed_in(request), **named)
     except (Forbidden, Missing):
         raise
@@ -163,6 +165,11 @@ def attempt(request: HttpRequest, done: str, service: Callable[..., Any], **name
     if done:
         messages.success(request, done)
     return result
+
+
+def check_posted(request: HttpRequest) -> None:
+    """Raise DomainError (`invalid`) for a NUL in the form: only Django's own fields refuse one themselves."""
+    refuse_unstorable({name: "".join(values) for name, values in request.POST.lists()})
 
 
 def posted_word(request: HttpRequest, name: str, *words: str) -> str:

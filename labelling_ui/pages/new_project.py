@@ -22,7 +22,7 @@ from annotation.files.examples import EXAMPLES
 from annotation.files.import_jobs import Manner
 from annotation.files.import_preview import Preview
 from annotation.loop.project_start import FirstFile, Start, start_project, suggest_template
-from labelling_ui.pages.access import View, login_required, posts_only, signed_in
+from labelling_ui.pages.access import View, check_posted, login_required, posts_only, signed_in
 from labelling_ui.pages.import_forms import RULES, ImportForm, format_choices, options_of
 from labelling_ui.pages.import_previews import Sent, preview_of, sent_by
 from labelling_ui.pages.settings.scheme import TermsField, in_lines
@@ -171,6 +171,7 @@ def _initial() -> dict[str, Any]:
 
 def _start(request: HttpRequest, form: NewProjectForm) -> Start:
     """Start the project that the form describes. Raises DomainError."""
+    check_posted(request)
     data, template = form.cleaned_data, TEMPLATES[form.cleaned_data["template"]]
     file = None if request.POST.get("empty") else _first_file(data, request.POST)
     scheme = template.scheme

@@ -9,6 +9,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.bounds import refuse_unstorable
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
 from annotation.loop.gateway.training import check_training
@@ -64,6 +65,7 @@ class TrainingPart(PolicyPart):
         if not isinstance(choices, dict):
             raise forms.ValidationError(gettext("Enter a JSON object: { … }."))
         try:
+            refuse_unstorable(choices)
             check_training(choices)
         except DomainError as error:
             raise forms.ValidationError(in_words(error.message)) from None
