@@ -4,8 +4,9 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.text import format_lazy
 from django.utils.translation import gettext
@@ -28,7 +29,8 @@ def language(request: HttpRequest) -> HttpResponse:
     """Change the language and return to the same page."""
     attempt(request, "", choose_language, language=request.POST.get("language", ""))
     back = request.POST.get("next", "")
-    return redirect(back if url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}) else "home")
+    known = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()})
+    return HttpResponseRedirect(back if known else reverse("home"))
 
 
 def limit_field(label: Any) -> forms.IntegerField:

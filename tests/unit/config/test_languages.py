@@ -46,6 +46,7 @@ def test_what_the_account_chose_goes_before_the_browser_until_it_is_left_to_it(p
 def test_no_other_site_is_gone_to_and_no_unknown_language_is_kept(signed_in: Client) -> None:
     answer = signed_in.post("/language/", {"language": "tlh", "next": "https://elsewhere.example/"})
     assert answer.headers["Location"] == "/"
+    assert signed_in.post("/language/", {"language": "", "next": "nowhere"}).status_code == 302
     assert language_of(signed_in, "/tokens/", "en") == "en"
 
 
