@@ -49,6 +49,27 @@ end
 if waiting >= tonumber(ARGV[2]) or age > tonumber(ARGV[3]) then return {waiting, age, false} end
 return {waiting, age, redis.call('XADD', KEYS[1], '*', 'q', ARGV[1])}
 """
+# One script: if Redis failed between two commands, the worker would not know of the questions that it had claimed.
+_CLAIM = """
+local claimed = {}
+for _, consumer in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
+  local name = consumer[2]
+  if name ~= ARGV[2] and redis.call('EXISTS', ARGV[3] .. name) == 0 then
+    local ids = {}
+    for _, entry in ipairs(redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 1000, name)) do
+      ids[#ids + 1] = entry[1]
+    end
+    if #ids == 0 then
+      redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], name)
+    else
+      for _, entry in ipairs(redis.call('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 500, unpack(ids))) do
+        if entry then claimed[#claimed + 1] = {entry[1], entry[2][2]} end
+      end
+    end
+  end
+end
+return claimed
+"""
 
 
 class Overloaded(DomainError):
@@ -152,26 +173,16 @@ def take_waiting(worker: str, *, most: int, seconds: float) -> list[QueuedQuesti
 
 
 def claim_abandoned(worker: str) -> list[QueuedQuestion]:
-    """Claim the unanswered questions of workers without a heartbeat."""
-    claimed: list[QueuedQuestion] = []
-    for consumer in redis_client().xinfo_consumers(STREAM, GROUP):
-        name = consumer["name"].decode()
-        if name == worker or redis_client().exists(_alive_key(name)):
-            continue
-        pending = redis_client().xpending_range(STREAM, GROUP, "-", "+", 1000, consumername=name)
-        ids = [entry["message_id"] for entry in pending]
-        if ids:
-            claimed += _decode_entries(redis_client().xclaim(STREAM, GROUP, worker, min_idle_time=500, message_ids=ids))
-        else:
-            redis_client().xgroup_delconsumer(STREAM, GROUP, name)
-    return claimed
+    """Claim the unanswered questions of workers without a heartbeat, and forget such workers that have none."""
+    claimed = redis_client().eval(_CLAIM, 1, STREAM, GROUP, worker, _alive_key(""))
+    return [QueuedQuestion(entry_id.decode(), decode_question(question)) for entry_id, question in claimed]
 
 
 def send_answers(answers: Iterable[tuple[Question, Answer]]) -> None:
     by_process: defaultdict[str, list[tuple[str, Answer]]] = defaultdict(list)
     for question, answer in answers:
         by_process[question.answer_to].append((question.id, answer))
-    with redis_client().pipeline(transaction=False) as pipe:
+    with redis_client().pipeline() as pipe:
         for key, of_process in by_process.items():
             pipe.rpush(key, encode(of_process))
             pipe.expire(key, ANSWER_SECONDS)
@@ -181,7 +192,7 @@ def send_answers(answers: Iterable[tuple[Question, Answer]]) -> None:
 def delete_entries(entry_ids: Iterable[str]) -> None:
     """Delete answered and logged questions from the stream."""
     ids = list(entry_ids)
-    redis_client().pipeline(transaction=False).xack(STREAM, GROUP, *ids).xdel(STREAM, *ids).execute()
+    redis_client().pipeline().xack(STREAM, GROUP, *ids).xdel(STREAM, *ids).execute()
 
 
 def report_rate(questions_per_second: float) -> None:

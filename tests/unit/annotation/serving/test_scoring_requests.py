@@ -2,8 +2,10 @@
 
 import time
 import uuid
+from contextlib import suppress
 
 import pytest
+import redis
 
 from annotation.core.errors import DomainError
 from annotation.core.membership.tokens import issue_token, limit_token
@@ -123,6 +125,31 @@ def test_a_dead_workers_questions_are_taken_over_and_a_living_ones_are_not():
     [place] = request_queue.claim_abandoned("living")
     assert place.question.id == asked.id
     request_queue.delete_entries([place.entry_id])
+    request_queue.leave_group("living")
+
+
+def test_no_question_is_lost_if_redis_breaks_while_they_are_taken_over(monkeypatch):
+    request_queue.join_group("living")
+    asked = [question(), question()]
+    for worker, of_worker in zip(("dead", "also dead"), asked, strict=True):
+        request_queue._enqueue(of_worker)
+        request_queue.take_waiting(worker, most=1, seconds=0.01)
+    time.sleep(0.6)
+    client = request_queue.redis_client()
+    run, commands = client.execute_command, []
+
+    def break_after_a_claim(*command, **options):
+        if "XCLAIM" in commands:
+            raise redis.ConnectionError
+        commands.append(command[0])
+        return run(*command, **options)
+
+    claimed = []
+    with monkeypatch.context() as broken, suppress(redis.ConnectionError):
+        broken.setattr(client, "execute_command", break_after_a_claim)
+        claimed += request_queue.claim_abandoned("living")
+    claimed += request_queue.claim_abandoned("living")
+    assert {place.question.id for place in claimed} == {one.id for one in asked}
     request_queue.leave_group("living")
 
 
