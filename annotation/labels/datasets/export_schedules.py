@@ -96,14 +96,18 @@ def start_due_exports(now: datetime | None = None) -> int:
     """Start the exports of active projects that are due; returns how many."""
     now = now or timezone.now()
     schedules = ExportSchedule.objects.filter(active=True, project__state=Project.State.ACTIVE)
-    return for_each(schedules.select_related("project"), lambda schedule: _start_if_due(schedule, now))
+    return for_each(schedules, lambda schedule: _start_if_due(schedule.pk, now))
 
 
-def _start_if_due(schedule: ExportSchedule, now: datetime) -> bool:
-    due = _is_due(schedule, now)
-    if due:
-        start_scheduled(schedule)
-    return due
+@transaction.atomic
+def _start_if_due(schedule_id: int, now: datetime) -> bool:
+    """Start the export if it is due; the lock is against another worker that looks at the same time."""
+    locked = ExportSchedule.objects.select_for_update(no_key=True, of=("self",), skip_locked=True)
+    schedule = locked.select_related("project").filter(pk=schedule_id, active=True).first()
+    if schedule is None or not _is_due(schedule, now):
+        return False
+    start_scheduled(schedule)
+    return True
 
 
 def _is_due(schedule: ExportSchedule, now: datetime) -> bool:

@@ -1,11 +1,12 @@
 """Exports as jobs: their progress, their files, who may ask for them, and when a schedule is due."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import fsspec
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
@@ -234,6 +235,22 @@ def test_a_schedule_after_promotions_exports_once_for_each(labelled, manager, ro
     assert start_due_exports() == 1
     run(schedule.export_jobs.get())
     assert start_due_exports() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_second_worker_passes_over_an_export_that_is_being_started(labelled, manager, roots):
+    scheduled(labelled, manager, every_days=7)
+
+    def start():
+        try:
+            return start_due_exports()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as other, transaction.atomic():
+        assert start_due_exports() == 1
+        assert other.submit(start).result(timeout=20) == 0, "the first has not committed"
+    assert ExportJob.objects.count() == 1
 
 
 def test_a_schedule_can_pause_and_end(labelled, manager, roots):
