@@ -25,6 +25,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "redis_away": "Redis does not respond ({error}). Try again in a moment.",
     "session_busy": "This session is busy with another step. Append steps one after another.",
     "session_full": "A session may have at most {most_steps} steps and {most_chars} characters.",
+    "session_lock_expired": "Scoring took so long that the session's lock expired. Nothing was appended. Try again.",
     "session_not_found": "You have no such session, or it has expired. Start a new one.",
     "text_not_kept": "This project's score log keeps only hashes, so the text is not available.",
     "timed_out": "No response within {seconds} s. Send fewer or shorter solutions at once, or set a longer `timeout`.",

@@ -6,11 +6,13 @@ a worker without the cached prefix reads the text again, with the same scores.
 
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import msgspec
 from django.conf import settings
 from django.contrib.auth.models import User
+from redis.exceptions import LockNotOwnedError
+from redis.lock import Lock
 
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import find_project
@@ -23,6 +25,7 @@ from prm.messages import Message
 from prm.trust import Scored
 
 MOST_STEPS, MOST_CHARS = 512, 400_000
+SAVING_SECONDS = 10  # the lock's time beyond the timeout of the question
 
 
 class ScoringSession(msgspec.Struct):
@@ -76,9 +79,10 @@ def append_steps(
 ) -> tuple[str, ScoringSession]:
     """Score and append steps; returns the request's id and the session. On failure nothing is appended.
 
-    Raises Missing, Conflict (`session_busy`), DomainError (`session_full`) and what `ask_worker` raises.
+    Raises Missing, Conflict (`session_busy`, `session_lock_expired`), DomainError (`session_full`) and what
+    `ask_worker` raises.
     """
-    with _lock_session(session_id, timeout):
+    with _lock_session(session_id, timeout) as lock:
         session = find_session(by=by, session_id=session_id)
         text = Text(session.text.problem, (*session.text.steps, *steps), len(session.text.steps))
         if len(text.steps) > MOST_STEPS or sum(len(step) for step, _ in text.steps) > MOST_CHARS:
@@ -96,6 +100,7 @@ def append_steps(
             timeout=timeout,
         )
         session.text, session.scored = Text(text.problem, text.steps), answer.results[0]
+        _extend(lock)
         _save_session(session)
     return request_id, session
 
@@ -122,17 +127,27 @@ def _save_session(session: ScoringSession) -> None:
 
 
 @contextmanager
-def _lock_session(session_id: str, timeout: float) -> Iterator[None]:
-    lock = request_queue.redis_client().lock(f"{_key(session_id)}:lock", timeout=timeout + 10, blocking=False)
+def _lock_session(session_id: str, timeout: float) -> Iterator[Lock]:
+    name, seconds = f"{_key(session_id)}:lock", timeout + SAVING_SECONDS
+    lock = request_queue.redis_client().lock(name, timeout=seconds, blocking=False)
     with request_queue.redis_needed():
         acquired = lock.acquire()
     if not acquired:
         raise Conflict(Message("session_busy"))
     try:
-        yield
+        yield lock
     finally:
-        with request_queue.redis_needed():
+        with request_queue.redis_needed(), suppress(LockNotOwnedError):
             lock.release()
+
+
+def _extend(lock: Lock) -> None:
+    """Keep the lock until the session is saved. Raises Conflict (`session_lock_expired`): another step may have it."""
+    with request_queue.redis_needed():
+        try:
+            lock.extend(SAVING_SECONDS, replace_ttl=True)
+        except LockNotOwnedError:
+            raise Conflict(Message("session_lock_expired")) from None
 
 
 def _key(session_id: str) -> str:
