@@ -218,11 +218,13 @@ class Source:
     """The likelihood of one source's claims about unread solutions: graded answers, or Monte Carlo estimates.
 
     `meant` is the share of true claims to which the objective's logits refer: of the held-out part with `class_balance`
-    "held", and else of the labelled part.
+    "held", and else of the labelled part. The weight shrinks if an epoch draws fewer steps of unread solutions than it
+    has labelled ones, because heads learn few claims by heart.
     """
 
     def __init__(self, claims: Claims, weight: float, objective: Objective, meant: float) -> None:
-        self.claims, self.weight, self.objective = claims, weight, objective
+        self.claims, self.objective = claims, objective
+        self.weight = weight * self._steps_for_each_label()
         self.claim_of_row = torch.full((len(objective.fit.good),), -1)
         self.claim_of_row[claims.row] = torch.arange(len(claims.row))
         self.shift = self._shift(meant)
@@ -250,6 +252,15 @@ class Source:
             self.objective.unread_draws[:, self.claims.solution[numbers]].to(device),
             self.shift,
         )
+
+    def _steps_for_each_label(self) -> float:
+        """The steps of as many right as wrong solutions for each labelled step, at most 1."""
+        fit = self.objective.fit
+        numbers = self.claims.solution.unique().tolist()
+        sides = [[len(fit.unread.rows[i]) for i in numbers if fit.unread.right[i] == side] for side in (False, True)]
+        pairs = min(map(len, sides))
+        steps = sum(pairs * sum(side) / len(side) for side in sides if side)
+        return min(1.0, steps / max(1, int(fit.used(self.objective.config).sum())))
 
     def _shift(self, meant: float) -> float:
         """Log-odds of true claims as drawn, half of the solutions right and half wrong, minus that of `meant`."""

@@ -58,8 +58,6 @@ def test_an_estimate_is_the_likelihood_of_the_product_up_to_its_step() -> None:
         for k, t in zip((0, 2, 3), claims.evidence.tolist(), strict=True)
     ]
     assert float(source.loss(z, torch.arange(4))) == pytest.approx(sum(expected) / 3, rel=1e-5)
-    assert source.teaches(torch.tensor([0]))
-    assert not source.teaches(torch.tensor([1]))
 
 
 def test_the_last_step_of_a_graded_solution_speaks_once() -> None:

@@ -11,11 +11,12 @@ from torch.nn.functional import logsigmoid
 from prm.answers.noise import AnswerNoise, NoiseRates
 from prm.config import TrainConfig
 from prm.encoding import Encoded
+from prm.heads import Readout
 from prm.labels import BAD, GOOD
 from prm.traces import Step, Trace, write_traces
 from prm.training.dataset import documents, only_usable, read_training_data, unread_documents
 from prm.training.mixing import mix_in
-from prm.training.objective import claims_loss
+from prm.training.objective import Objective, claims_loss
 from prm.training.supervision import Supervision
 from tests.unit.prm.small_world import make_traces
 from tests.unit.prm.training.teaching import teach
@@ -202,6 +203,22 @@ def test_no_solution_is_used_twice_in_an_epoch() -> None:
     added = [one for batch in made for one in batch[1:]]
     assert len(added) == len(set(added)) == 6
     assert mixed([[0]], [10], [True, True]) == [[0]], "one side alone teaches nothing"
+
+
+@pytest.mark.parametrize(("labelled", "share"), [(4, 1.0), (7, 1.0), (28, 0.25)])
+def test_grades_weigh_less_if_an_epoch_draws_fewer_of_their_steps_than_labelled_ones(
+    labelled: int, share: float
+) -> None:
+    """Six wrong answers among 60 grades weighed as much as 240 labels, and did harm (F1 .405 instead of .463)."""
+    read = Trace("read", "p", [Step("x")] * labelled, labels=[GOOD] * labelled)
+    sizes = [(2, True), (4, True), (4, False)]  # one pair is drawn, of 3 and 4 steps on average
+    graded = [unread(Trace(f"t{n}", f"q{n}", [Step("x")] * n), right=right) for n, right in sizes]
+    listed = [*documents([read], GRADED), *unread_documents(graded, CERTAIN, 1)]
+    known = Supervision.of(listed, fitting([read, *graded]), "positive")
+    source = Objective(Readout(GRADED, 3), known, Supervision.of([], [], "positive"), GRADED).sources[0]
+    assert source.weight == pytest.approx(0.5 * share)
+    last = [rows[-1] for rows in known.unread.rows]
+    assert [row for row in range(len(known.good)) if source.teaches(torch.tensor([row]))] == last
 
 
 def learned(config: TrainConfig, steps: int = 400) -> tuple[torch.Tensor, torch.Tensor]:
