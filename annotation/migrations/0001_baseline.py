@@ -140,6 +140,7 @@ class Migration(migrations.Migration):
                 ("promoted_at", models.DateTimeField(blank=True, null=True)),
                 ("confirmed_at", models.DateTimeField(blank=True, null=True)),
                 ("weights_deleted_at", models.DateTimeField(blank=True, null=True)),
+                ("files_deleted", models.BooleanField(default=False)),
             ],
             options={
                 "ordering": ["-number"],

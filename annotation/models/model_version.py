@@ -91,7 +91,8 @@ class ModelVersion(models.Model):
     `path` is relative to the folder of models. `snapshot` is the training data, or for an imported model the data that
     it was measured on. `gate` is None before a verdict, `audits` before the first audit. The gate does not replace a
     pinned champion, and the retention policy does not delete the weights of a pinned version. `confirmed_at` is when a
-    manager allowed a version that the gate could not measure to answer programs.
+    manager allowed a version that the gate could not measure to answer programs. `weights_deleted_at` is when the
+    policy deleted the weights, and `files_deleted` whether their files are gone.
     """
 
     class State(models.TextChoices):
@@ -123,6 +124,7 @@ class ModelVersion(models.Model):
     promoted_at = models.DateTimeField(null=True, blank=True)
     confirmed_at = models.DateTimeField(null=True, blank=True)
     weights_deleted_at = models.DateTimeField(null=True, blank=True)
+    files_deleted = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["-number"]

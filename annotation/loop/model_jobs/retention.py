@@ -23,7 +23,7 @@ def keep_to_policy() -> int:
     try:
         return for_each(Project.objects.all(), _keep_to_policy)
     finally:
-        for version in ModelVersion.objects.filter(weights_deleted_at__isnull=False):
+        for version in ModelVersion.objects.filter(weights_deleted_at__isnull=False, files_deleted=False):
             _remove_files(version)  # a process may have died between the two steps
 
 
@@ -74,3 +74,4 @@ def delete_weights(version: ModelVersion) -> bool:
 def _remove_files(version: ModelVersion) -> None:
     storage.remove(model_key(version))
     storage.remove(export_key(version))
+    ModelVersion.objects.filter(pk=version.pk).update(files_deleted=True)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from annotation.core import storage
 from annotation.core.errors import Conflict
 from annotation.loop import registry
 from annotation.loop.gateway.training import model_path
@@ -70,6 +71,13 @@ def test_files_that_a_dead_process_left_behind_go_the_next_time(project):
     version = version_of(project, 1, weights_deleted_at="2026-01-01T00:00Z")
     retention.keep_to_policy()
     assert not model_path(version).exists()
+
+
+def test_files_that_are_gone_are_not_deleted_again(project, monkeypatch):
+    version_of(project, 1, weights_deleted_at="2026-01-01T00:00Z")
+    retention.keep_to_policy()
+    monkeypatch.setattr(storage, "remove", lambda key: pytest.fail(f"{key} is deleted already"))
+    retention.keep_to_policy()
 
 
 def test_such_files_go_although_a_project_fails(project):
