@@ -8,13 +8,14 @@ solutions duplicates.
 import argparse
 import itertools
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 from examples.setting import held_out, is_right, policy_server
 from prm.sandbox.solving import final_answer
 from prm.search import Endpoint, Prefix
-from stepmark import Client
+from stepmark import ApiError, Client
 
 POLICY, TEMPERATURE, SEED = "sandbox-weak", 0.8, 1
 A_BATCH = 200
@@ -48,6 +49,16 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=4, help="of each problem")
     parser.add_argument("--run", default="example")
     options = parser.parse_args()
+    if "STEPMARK_TOKEN" not in os.environ:
+        parser.error("set STEPMARK_TOKEN to a token of the page API tokens")
+    try:
+        post(options)
+    except ApiError as error:
+        sys.exit(f"Error: {error}")
+
+
+def post(options: argparse.Namespace) -> None:
+    """Post the samples and print what became of them. Raises ApiError."""
     made = {
         "policy": POLICY,
         "temperature": TEMPERATURE,
