@@ -4,6 +4,7 @@ import re
 from typing import Any, NamedTuple
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
@@ -72,16 +73,39 @@ class SettingsPage:
                 changes[name] = value
         return changes
 
-    def blame(self, error: DomainError) -> None:
-        """Show the domain's error at the field it names, such as `mix.control`."""
-        place = error.extra.get("place", "")
-        message = in_words(error.extra["reason"] if place else error.message)
-        named = re.split(r"[.\[]", place) if place else [error.extra.get("field", "")]
-        for part in self.parts:
-            if named[0] in _decided(part) and (field := part.field_at(named)):
-                part.add_error(field, message)
+    def blame(self, error: DomainError, by: User) -> None:
+        """Show the domain's error, and those behind it: the domain names one at a time.
+
+        Each field that it names is left as stored, and the rest is tried again without being saved.
+        """
+        rest = SettingsPage(self.kind, self.project, self.sent)
+        while rest.is_valid():
+            place = error.extra.get("place", "")
+            message = in_words(error.extra["reason"] if place else error.message)
+            number, field = rest.find(place or error.extra.get("field", ""))
+            if field is None:
+                self.refusals.append(message)
                 return
-        self.refusals.append(message)
+            if field in self.parts[number].errors:
+                return
+            self.parts[number].add_error(field, message)
+            rest.parts[number].fields[field].disabled = True  # so that the form takes the stored value
+            rest.parts[number].full_clean()
+            try:
+                with transaction.atomic():
+                    change_project(by=by, project=self.project, **rest.changes())
+                    transaction.set_rollback(True)
+                return
+            except DomainError as following:
+                error = following
+
+    def find(self, place: str) -> tuple[int, str | None]:
+        """The part and the field for a place such as `mix.control`; no field if the page has none."""
+        named = re.split(r"[.\[]", place)
+        for number, part in enumerate(self.parts):
+            if named[0] in _decided(part) and (field := part.field_at(named)):
+                return number, field
+        return 0, None
 
 
 def _decided(part: Part) -> set[str]:
@@ -105,7 +129,7 @@ def settings(request: HttpRequest, member: Membership, name: str = FIRST) -> Htt
         except Forbidden:
             raise
         except DomainError as error:
-            page.blame(error)
+            page.blame(error, signed_in(request))
         else:
             later = gettext(
                 "Saved. The open generation is unchanged; changes to its composition apply from the next one."

@@ -87,6 +87,15 @@ def test_what_is_wrong_is_named_at_its_field(manager: Client, project: Project) 
     assert project.policies.mix.control == 0.3
 
 
+def test_all_that_the_domain_refuses_is_named_at_once(manager: Client, project: Project) -> None:
+    sent = as_opened(manager, "project") | {"name": "New", "licence": "My own", "languages": "English"}
+    assert set(errors_of(manager.post("/p/algebra/settings/project/", sent))) == {"licence", "languages"}
+    project.refresh_from_db()
+    assert project.name != "New"
+    sent = as_opened(manager, "quality") | {"items": "2", "pass_mark": "9"}
+    assert len(errors_of(manager.post("/p/algebra/settings/quality/", sent))["pass_mark"]) == 1
+
+
 def test_a_backbone_that_is_not_listed_is_refused_at_its_field(manager: Client, project: Project) -> None:
     sent = as_opened(manager, "training") | {"backbone": "/etc"}
     refused = manager.post("/p/algebra/settings/training/", sent)
