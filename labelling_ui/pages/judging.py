@@ -91,6 +91,8 @@ class JudgingForm(forms.Form):
         )
         names = [(name, f"{name} ({model})") for name, model in endpoint_names().items()]
         self.fields["endpoint"].choices = names  # type: ignore[attr-defined]
+        if is_judge:  # only its name tells a judge from a policy, such as the demo's two
+            self.fields["endpoint"].initial = next((name for name, shown in names if "judge" in shown.lower()), None)
 
     def plan(self, chosen: SolutionFilter) -> JudgingPlan:
         """The settings of a valid form."""

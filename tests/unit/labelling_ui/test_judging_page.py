@@ -92,6 +92,15 @@ def test_rollouts_are_started_from_their_form(asking: Client) -> None:
     assert "until the first error" in page(asking, f"/p/judged/judge/{run.pk}/")
 
 
+def test_a_model_that_is_called_a_judge_is_proposed_to_judge(asking: Client, settings: object) -> None:
+    settings.POLICY_ENDPOINTS = {  # type: ignore[attr-defined]
+        "sandbox": {"url": "sandbox:", "model": "sandbox-medium"},
+        "critic": {"url": "sandbox:", "model": "sandbox-judge"},
+    }
+    assert 'value="critic" selected' in page(asking, "/p/judged/judge/?method=judge")
+    assert 'value="critic" selected' not in page(asking, "/p/judged/judge/?method=monte_carlo")
+
+
 def test_without_an_endpoint_the_page_names_the_setting(asking: Client, settings: object) -> None:
     settings.POLICY_ENDPOINTS = {}  # type: ignore[attr-defined]
     assert "POLICY_ENDPOINTS" in page(asking, "/p/judged/judge/?method=judge")
