@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.core import packed_columns
 from annotation.labels.agreement.cube import Compared, Cube
+from annotation.labels.consensus.review_queue import review_counts
 from annotation.models import Annotation, Project, Solution
 from tests.factories import (
     AnnotationFactory,
@@ -57,6 +58,16 @@ def label(of: Solution, by, first_error: int, *, day: int = 2, **fields: object)
 
 def shown(cells):
     return {(cell.row, cell.column): (cell.value, cell.solutions, cell.pairs) for cell in cells}
+
+
+def test_imported_labels_without_an_annotator_count_neither_here_nor_in_review(project, people):
+    sources = [LabelSourceFactory(project=project, kind="human", name=name) for name in ("file", "file (2)")]
+    for by in (people[:1], sources[:1]):
+        of = solution(project)
+        label(of, by[0], 1)
+        label(of, sources[1], -1)
+    assert Cube(project, Compared()).cells("exact") == []
+    assert review_counts(project)["disagreement"] == 0
 
 
 def test_only_the_latest_opinions_of_people_outside_hidden_lanes_are_compared(project, people):
