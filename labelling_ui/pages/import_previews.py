@@ -47,15 +47,17 @@ def sent_by(request: HttpRequest) -> Sent | None:
 def preview_of(sent: Sent, *, format: str, posted: QueryDict, project: Project | None = None) -> dict[str, Any]:
     """The context of `import_preview.html`: what the fields of a page make of the file, or the `error`.
 
-    A file of a `wrong_type` is not text, so that choosing a format would not help.
+    A file of a `wrong_type` is not text, so that choosing a format would not help. One that is only `long` can be
+    imported all the same.
     """
     rule = posted.get("decomposition") or "automatic"
     try:
         options = options_of(posted)
         preview = preview_import(**sent._asdict(), format=format, decomposition=rule, options=options, project=project)
     except DomainError as error:
-        unknown = getattr(error.message, "code", "") == "file_type_unknown"
-        return {"error": in_words(error.message), "wrong_type": unknown and b"\0" in sent.head}
+        code = getattr(error.message, "code", "")
+        wrong_type = code == "file_type_unknown" and b"\0" in sent.head
+        return {"error": in_words(error.message), "wrong_type": wrong_type, "long": code == "first_record_long"}
     rules = dict(RULES)
     applied = preview.division.applied.items() if preview.division and rule == "automatic" else ()
     names = dict(ImportForm.base_fields["format"].choices)  # type: ignore[attr-defined]

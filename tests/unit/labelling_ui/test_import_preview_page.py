@@ -64,6 +64,12 @@ def test_a_new_projects_preview_has_a_field_for_each_detected_choice(client, con
     assert {name for name in choices if f'name="{name}"' in page} == fields
 
 
+def test_a_record_that_is_too_long_for_a_preview_is_no_error(client, project):
+    page = shown(client, "/p/algebra/import/preview/", lines({"problem": "p", "steps": ["word " * 420_000]}))
+    assert '<p class="note" data-status="The first record is longer than 2 MB, so there is no preview.' in page
+    assert "message error" not in page
+
+
 def test_a_new_project_reads_its_file_as_the_fields_of_the_preview_say(client):
     content = lines({"problem": "p", "answer": "4"}, {"problem": "q", "solution": "<think>x</think>a"})
     file = SimpleUploadedFile("a.jsonl", content.encode())
