@@ -1,7 +1,9 @@
 """Every family, packed and padded, sees what it would see of one document alone, and nothing that comes later."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
+from functools import cache
 
 import pytest
 import torch
@@ -26,7 +28,13 @@ NEAR = {"rtol": 2e-4, "atol": 2e-4}  # float32, sums in another order
 
 def load(folders: Folders, family: str, *, packing: bool) -> Backbone:
     """A backbone whose attention is sharp, so that a token seen or not seen shows."""
-    backbone = load_backbone(str(folders[family]), device="cpu", packing=packing)
+    backbone = _load_once(str(folders[family]), packing)
+    return replace(backbone, model=deepcopy(backbone.model))
+
+
+@cache
+def _load_once(folder: str, packing: bool) -> Backbone:
+    backbone = load_backbone(folder, device="cpu", packing=packing)
     with torch.no_grad():
         for parameter in backbone.model.parameters():
             if parameter.dim() == 2:
