@@ -1,3 +1,4 @@
+import gc
 from importlib import import_module
 
 from django.apps import AppConfig
@@ -11,3 +12,5 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         for model in ("reliability", "mace", "consensus"):  # register the product's consensus models
             import_module(f"annotation.labels.consensus.{model}")
+        gc.freeze()  # what a start makes lives to the end
+        gc.enable()  # `select_settings` disabled it

@@ -26,7 +26,8 @@ def test_web_application_does_not_import_the_model():
     Arrow takes 37 MB in each process, and only reads and writes Parquet.
     """
     program = (
-        "import sys, config.wsgi, annotation.tasks\n"
+        "import gc, sys, config.wsgi, annotation.tasks\n"
+        "assert gc.isenabled()\n"
         "from django.urls import get_resolver\n"
         "get_resolver().reverse_dict\n"
         "print(*sorted({'torch', 'transformers', 'peft', 'safetensors', 'pyarrow'} & set(sys.modules)))"
@@ -39,9 +40,11 @@ def test_web_application_does_not_import_the_model():
 def test_a_worker_imports_no_page_and_no_resource():
     """Four Celery processes start beside the web; each would import all of it for Django's checks."""
     program = (
-        "import sys\n"
+        "import gc, sys\n"
         "from config.celery import app\n"
+        "assert not gc.isenabled()\n"
         "app.loader.import_default_modules()\n"
+        "assert gc.isenabled()\n"
         "print(*sorted({'annotation.api.urls', 'labelling_ui.urls', 'torch', 'pyarrow'} & set(sys.modules)))"
     )
     outcome = subprocess.run([sys.executable, "-c", program], cwd=BASE_DIR, capture_output=True, text=True)
