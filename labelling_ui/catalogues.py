@@ -7,6 +7,7 @@ import io
 import re
 import string
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ def catalogues() -> list[Path]:
     return sorted(CATALOGUES.glob("*/LC_MESSAGES/django.po"))
 
 
+@cache
 def sources() -> Catalog:
     """Every message of the Python code and the templates, with the files that contain it."""
     catalogue = Catalog()
@@ -113,7 +115,8 @@ def as_po(catalogue: Catalog) -> bytes:
 def _extracted() -> Iterator[tuple[Path, list[Any]]]:
     for package in PACKAGES:
         for path in sorted((settings.BASE_DIR / package).rglob("*.py")):
-            yield path, extract_from_file("python", path, KEYWORDS, ["Translators:"])
+            if "gettext" in path.read_text():  # the import of every function that marks a message
+                yield path, extract_from_file("python", path, KEYWORDS, ["Translators:"])
         for path in sorted((settings.BASE_DIR / package).rglob("templates/**/*.html")):
             # What is no message is blanked out; what is left of its indentation would be none of Python's.
             lines = templatize(path.read_text(), origin=path.as_posix()).splitlines()
