@@ -1,6 +1,6 @@
 """python -m research.faulty_grades: what graded answers teach where they are few, false or misjudged.
 
-    python -m research.faulty_grades [--seeds 5] [--data-seed 2960] [--worlds sandbox rare-errors] --out DIR
+    python -m research.faulty_grades [--seeds 5] [--data-seed 2980] [--worlds sandbox rare-errors] --out DIR
 
 Solutions are labelled in random order, with and without the graded answers of the unread ones, as in `prm simulate`. In
 each row something is wrong with the grades. All are compared with labels alone, on the same seeds.
@@ -88,7 +88,7 @@ def replayed(plan: Plan, world: str, features: Features, graded: float, grades: 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_options(parser, seeds=5, budgets=[30, 60, 120, 240], sizes=[2000, 300, 600], data_seed=2960)
+    add_options(parser, seeds=5, budgets=[30, 60, 120, 240], sizes=[2000, 300, 600], data_seed=2980)
     options = parser.parse_args()
     plan = plan_of(options, graded=(0.0, 1.0))
     source = Source(plan, options.out / "cache")
