@@ -38,7 +38,7 @@ env.read_env(str(VAR_DIR / "servers.env"), recurse=False)
 def select_settings(module: str) -> None:
     """Use this settings module unless the environment names another.
 
-    A tenth of a start is spent looking for garbage among imports: none is looked for until `annotation.apps` is ready.
+    A quarter of a start would be spent looking for garbage among imports: none is until `annotation.apps` is ready.
     """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", module)
     if not apps.ready:
