@@ -1,10 +1,8 @@
 """The API does what its OpenAPI description says, whatever is sent to it."""
 
-import json
 from collections import defaultdict
 from copy import deepcopy
 from functools import cache
-from zlib import crc32
 
 import pytest
 import schemathesis
@@ -14,7 +12,6 @@ from django.db import close_old_connections
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from schemathesis.checks import CHECKS, load_all_checks
-from schemathesis.core.parameters import ParameterLocation
 from schemathesis.generation.feedback import FeedbackSources
 from schemathesis.generation.meta import CoverageScenario
 from schemathesis.pytest._test_builder import build_operation_test
@@ -28,11 +25,7 @@ from config.wsgi import application
 from tests.factories import MembershipFactory, QueueItemFactory
 
 EXAMPLES = 2  # drawn for each operation, after those that cover its description
-SIMILAR = {
-    CoverageScenario.INCORRECT_TYPE,
-    CoverageScenario.OBJECT_UNEXPECTED_PROPERTIES,
-    CoverageScenario.UNSPECIFIED_HTTP_METHOD,
-}
+SIMILAR = {CoverageScenario.INCORRECT_TYPE, CoverageScenario.UNSPECIFIED_HTTP_METHOD}
 
 load_all_checks()
 # A request may be well-formed and still be refused by the domain; a boolean may be spelled "true".
@@ -86,18 +79,14 @@ def test_every_operation_keeps_its_word(label, manager, secret):
     keeps_its_word = build_operation_test(
         config=api.config, operation=OPERATIONS[label], test_func=check_case, given_kwargs={}, feedback=feedback()
     )
-    keeps_its_word.hypothesis_explicit_examples = [
-        example
-        for example in one_of_similar(keeps_its_word.hypothesis_explicit_examples, turn=list(OPERATIONS).index(label))
-        if in_turn(example, label)
-    ]
+    keeps_its_word.hypothesis_explicit_examples = one_of_similar(
+        keeps_its_word.hypothesis_explicit_examples, turn=list(OPERATIONS).index(label)
+    )
     keeps_its_word(manager=manager, secret=secret, known=[])
 
 
 def one_of_similar(examples, *, turn):
-    """One wrong type for each value, one unknown parameter and one method that is not described.
-
-    The next operation has others.
+    """One wrong type for each value and one method that is not described, others in the next operation.
 
     All operations decode a request in the same way, and `test_hostile_requests.py` sends wrong values to every place.
     """
@@ -108,35 +97,6 @@ def one_of_similar(examples, *, turn):
         place = (about.scenario, about.parameter_location, about.parameter, about.location) if alike else number
         places[place].append(example)
     return [alike[(turn + number) % len(alike)] for number, alike in enumerate(places.values())]
-
-
-def in_turn(example, label):
-    """Whether this operation sends the example: those that describe a value in the same words refuse it in turn.
-
-    They decode it by the same type. What is well-formed goes to each of them.
-    """
-    meta = example.kwargs["case"].meta
-    about = meta.phase.data
-    fields = fields_of(label)
-    name = about.parameter
-    if about.parameter_location is ParameterLocation.BODY:
-        name = (about.location or "").partition("/properties/")[2].partition("/")[0]
-    if meta.generation.mode.is_positive or name not in fields:
-        return True
-    alike = [other for other in OPERATIONS if fields_of(other).get(name) == fields[name]]
-    return label == alike[crc32(about.description.encode()) % len(alike)]
-
-
-@cache
-def fields_of(label):
-    """The query parameters and the fields of the JSON body of an operation, as it describes them, by name."""
-    raw = OPERATIONS[label].definition.raw
-    body = raw.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
-    body = read_schema()["components"]["schemas"].get(body.get("$ref", "").rpartition("/")[2], body)
-    described = body.get("properties", {}) | {
-        parameter["name"]: parameter for parameter in raw.get("parameters", []) if parameter["in"] == "query"
-    }
-    return {name: json.dumps(value, sort_keys=True) for name, value in described.items()}
 
 
 @settings(
