@@ -52,10 +52,10 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     answer of an unread solution of the pool is evidence about the product of its step probabilities, which is its
     chance of having no error (0: it does not teach). `estimate_weight` is that of Monte Carlo estimates of unread
     solutions, of which each is evidence about the product up to its step. If it is 0, labels by Monte Carlo alone are
-    step labels like any others. Both weights shrink in proportion if the unread solutions have fewer steps than the
-    labels. `class_balance` weights classes by the inverse of their counts or effective numbers,
-    none more than `balance_cap` times another. "held" weights all classes equally and shifts the logits to the class
-    shares of the held-out part, which differ if the training part was selected for likely errors.
+    step labels like any others. Both weights shrink in proportion if an epoch draws fewer steps of unread solutions
+    than it has labelled ones. `class_balance` weights classes by the inverse of their counts or effective numbers, none
+    more than `balance_cap` times another. "held" weights all classes equally and shifts the logits to the class shares
+    of the held-out part, which differ if the training part was selected for likely errors.
 
     Against label noise: `label_smoothing` spreads that share of each label over the classes, and `robustness` in [0, 1]
     is q of the generalised cross-entropy (0 is the plain one). `anchor` pulls each head towards its own initial draw, 1

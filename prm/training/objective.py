@@ -254,7 +254,7 @@ class Source:
         )
 
     def _steps_for_each_label(self) -> float:
-        """The steps of as many right as wrong solutions for each labelled step, at most 1."""
+        """The steps that an epoch draws from as many right as wrong solutions, for each labelled step; at most 1."""
         fit = self.objective.fit
         numbers = self.claims.solution.unique().tolist()
         sides = [[len(fit.unread.rows[i]) for i in numbers if fit.unread.right[i] == side] for side in (False, True)]
