@@ -13,4 +13,4 @@ class AnnotationConfig(AppConfig):
         for model in ("reliability", "mace", "consensus"):  # register the product's consensus models
             import_module(f"annotation.labels.consensus.{model}")
         gc.freeze()  # what a start makes lives to the end
-        gc.enable()  # `select_settings` disabled it
+        gc.enable()  # `config` disabled it

@@ -6,10 +6,10 @@ from celery import Celery
 from celery.signals import worker_process_init, worker_ready
 
 from annotation.serving.bootstep import Serving
-from config.env import awaited_file, select_settings
+from config.env import awaited_file
 from config.memory import configure_allocator
 
-select_settings("config.settings.local")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.local")
 # Django's checks import every page and resource, which takes half of a worker's start. Tests run them.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 app = Celery("stepmark")

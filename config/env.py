@@ -1,6 +1,5 @@
 """Reads the process environment: the only module that does, for every setting that may differ between machines."""
 
-import gc
 import os
 import secrets
 import sys
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from environs import Env, EnvError
 from psycopg.conninfo import conninfo_to_dict
@@ -33,16 +31,6 @@ env.read_env(str(HOME_DIR / ".env"), recurse=False)
 VAR_DIR = Path(env.str("VAR_DIR", "") or HOME_DIR / "var").resolve()
 # The owner of the embedded servers writes this file while they run, so that `manage.py` finds them.
 env.read_env(str(VAR_DIR / "servers.env"), recurse=False)
-
-
-def select_settings(module: str) -> None:
-    """Use this settings module unless the environment names another.
-
-    A quarter of a start would be spent looking for garbage among imports: none is until `annotation.apps` is ready.
-    """
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", module)
-    if not apps.ready:
-        gc.disable()
 
 
 def empty_metrics_folder() -> None:

@@ -240,9 +240,7 @@ def main() -> int:
     """Write the pages and build the site; returns the exit code."""
     import django
 
-    from config.env import select_settings
-
-    select_settings("config.settings.local")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.local")
     os.environ["COLUMNS"] = "88"
     django.setup()
     shutil.rmtree(BUILD, ignore_errors=True)

@@ -5,11 +5,11 @@ no label; they are graded, imported, scored by the champion, and the next genera
 the database says what the champion's pick among a problem's samples is worth against any one of them.
 """
 
+import os
+
 import django
 
-from config.env import select_settings
-
-select_settings("config.settings.local")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.local")
 django.setup()
 
 from collections import defaultdict  # noqa: E402
