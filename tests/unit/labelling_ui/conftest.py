@@ -10,6 +10,7 @@ from contextlib import ExitStack
 import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.test import Client
 from pytest_django import DjangoDbBlocker
 
 from annotation.models import Project
@@ -92,3 +93,10 @@ def project(empty_project: Project, people: dict[str, User], world: SharedWorld)
     if not world.open:
         manager_world.fill(empty_project, people)
     return empty_project
+
+
+@pytest.fixture
+def manager(client: Client, people: dict[str, User]) -> Client:
+    """The test client, signed in as the manager."""
+    client.force_login(people["manager"])
+    return client

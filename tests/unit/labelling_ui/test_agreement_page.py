@@ -10,11 +10,7 @@ from annotation.models import Project
 from labelling_ui.pages.agreement import MEASURES
 from tests.factories import AnnotationFactory, LabelSourceFactory
 
-
-@pytest.fixture
-def manager(client: Client, people, project: Project) -> Client:
-    client.force_login(people["manager"])
-    return client
+pytestmark = pytest.mark.usefixtures("project")
 
 
 def test_each_number_of_solutions_opens_them(manager: Client, project: Project) -> None:

@@ -9,7 +9,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
@@ -21,12 +20,6 @@ from labelling_ui.pages.audit_log import ACTIONS, changes_of
 from prm.messages import Message
 
 ADDRESS = "/p/algebra/audit/"
-
-
-@pytest.fixture
-def manager(client: Client, people: dict[str, User]) -> Client:
-    client.force_login(people["manager"])
-    return client
 
 
 def actions_in_code() -> Iterator[str]:

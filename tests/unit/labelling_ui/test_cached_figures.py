@@ -4,7 +4,6 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
 
@@ -15,12 +14,6 @@ from tests import manager_world
 pytestmark = pytest.mark.django_db
 PENDING = "Computing the figures of this page"
 TARGET = {"HX-Request": "true", "HX-Target": "figures-age"}
-
-
-@pytest.fixture
-def manager(client: Client, people: dict[str, User]) -> Client:
-    client.force_login(people["manager"])
-    return client
 
 
 @pytest.fixture

@@ -25,12 +25,6 @@ from labelling_ui.pages.jobs import KINDS
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def manager(client, people):
-    client.force_login(people["manager"])
-    return client
-
-
 def begun_run(project):
     run = TrainingRun.objects.create(project=project, number=77, trigger="manual", seed=0)
     run.stages.create(name="snapshot", order=0)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -12,12 +11,6 @@ from tests.factories import AnnotationFactory, GenerationFactory, MachineAnnotat
 from tests.unit.labelling_ui.settings_form import as_opened, errors_of
 
 ADDRESS = "/p/algebra/settings/labour/"
-
-
-@pytest.fixture
-def manager(client: Client, people: dict[str, User], project: Project) -> Client:
-    client.force_login(people["manager"])
-    return client
 
 
 def rows(*rules: dict[str, Any]) -> dict[str, Any]:

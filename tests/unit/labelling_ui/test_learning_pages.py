@@ -34,12 +34,6 @@ RESULT = {
 
 
 @pytest.fixture
-def manager(client, people):
-    client.force_login(people["manager"])
-    return client
-
-
-@pytest.fixture
 def snapshot(project):
     counts = {"solutions": 300, "splits": {"pool": 200, "calibration": 40, "holdout": 60}}
     return Snapshot.objects.create(project=project, sha256="d" * 64, path="d.jsonl", counts=counts)

@@ -10,7 +10,7 @@ from annotation.models import ApiToken, MachineAnnotator, Project
 from tests import manager_world
 from tests.factories import MachineAnnotatorFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("project")]
 MEMBERS = "/p/algebra/members/"
 SETUP = {"model_name": "qwen-72b", "prompt_version": "2", "family": "", "cost_per_label": "0.02"}
 
@@ -23,12 +23,6 @@ def people() -> dict[str, User]:
 @pytest.fixture
 def project(people: dict[str, User]) -> Project:
     return manager_world.create_empty_project(people)
-
-
-@pytest.fixture
-def manager(client: Client, people: dict[str, User], project: Project) -> Client:
-    client.force_login(people["manager"])
-    return client
 
 
 def test_it_is_added_changed_and_retired(manager: Client, project: Project) -> None:

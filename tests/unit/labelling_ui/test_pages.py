@@ -48,12 +48,6 @@ MOST_QUERIES = {
 }
 
 
-@pytest.fixture
-def manager(client: Client, people: dict[str, User]) -> Client:
-    client.force_login(people["manager"])
-    return client
-
-
 @pytest.mark.parametrize("address", EMPTY)
 def test_an_empty_page_names_the_next_thing_to_do(manager: Client, empty_project: Project, address: str) -> None:
     assert EMPTY[address] in manager.get(f"/p/algebra/{address}").content.decode()

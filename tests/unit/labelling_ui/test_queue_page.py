@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -12,12 +11,6 @@ from annotation.models import Lease, Membership, Project, QueueItem
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def manager(client: Client, people: dict[str, User], project: Project) -> Client:
-    client.force_login(people["manager"])
-    return client
 
 
 def test_the_queue_reads_its_order_and_what_waits_for_machines_from_indexes(

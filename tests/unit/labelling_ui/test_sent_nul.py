@@ -1,7 +1,6 @@
 """A text may hold a NUL, which PostgreSQL cannot store: the page says so and changes nothing."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
@@ -10,13 +9,8 @@ from annotation.models import Dispute, Lease, Membership, Project, SentBack
 from tests.factories import AnnotationFactory, MembershipFactory
 from tests.unit.labelling_ui.settings_form import as_opened, errors_of
 
+pytestmark = pytest.mark.usefixtures("project")
 REFUSED = "A text contains a NUL"
-
-
-@pytest.fixture
-def manager(client: Client, people: dict[str, User], project: Project) -> Client:
-    client.force_login(people["manager"])
-    return client
 
 
 def test_a_label_is_not_sent_back(manager: Client, project: Project) -> None:

@@ -1,18 +1,11 @@
 """A form may be sent by anything: what should be a number and is none, or far too long a one, is no server error."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.models import Project, Solution
 
 HOSTILE = ["9" * 5000, "-1", "1e3", "", "٣", "²", "9" * 19, "9" * 18]
-
-
-@pytest.fixture
-def manager(client: Client, people: dict[str, User], project: Project) -> Client:
-    client.force_login(people["manager"])
-    return client
 
 
 @pytest.mark.slow

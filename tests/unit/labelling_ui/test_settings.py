@@ -13,14 +13,9 @@ from labelling_ui.pages.settings.views import PAGES
 from tests.unit.labelling_ui.settings_form import as_opened, errors_of
 from tests.waiting import is_waited_for, until
 
+pytestmark = pytest.mark.usefixtures("project")
 NAMES = [page.name for page in PAGES]
 EXAMPLE = {"rating": "bad", "step": "It is 5.", "before": "", "why": ""}
-
-
-@pytest.fixture
-def manager(client: Client, people: dict[str, User], project: Project) -> Client:
-    client.force_login(people["manager"])
-    return client
 
 
 @pytest.mark.parametrize("name", NAMES)

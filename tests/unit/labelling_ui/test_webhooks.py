@@ -10,13 +10,8 @@ from annotation.core.webhooks.delivery import deliver
 from annotation.models import Project, Webhook, WebhookDelivery
 from tests.receiver import receiving
 
+pytestmark = pytest.mark.usefixtures("project")
 PAGE = "/p/algebra/settings/webhooks/"
-
-
-@pytest.fixture
-def manager(client: Client, project: Project, people: dict[str, User]) -> Client:
-    client.force_login(people["manager"])
-    return client
 
 
 def secret_on(page: str) -> str:
