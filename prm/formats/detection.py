@@ -2,7 +2,7 @@
 
 import io
 import re
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -10,8 +10,8 @@ from prm.errors import FormatError
 from prm.formats import label_lines, table, text_rows
 from prm.formats.parquet_rows import MAGIC
 from prm.formats.raw import BOM, MAX_RECORD_BYTES
-from prm.formats.record import Rejection
-from prm.formats.registry import FORMATS, LABELS, RECORDS, TABLE
+from prm.formats.record import Record, Rejection
+from prm.formats.registry import FORMATS, LABELS, RECORDS, TABLE, Format
 from prm.messages import Message
 
 HEAD_BYTES = 256 * 1024
@@ -46,13 +46,12 @@ def detect(stream: BinaryIO, filename: str) -> str:
     if not table.is_csv(head):
         content = msgspec.json.encode(begun.rows) if head.startswith(MAGIC) else head
         keys = {key.decode() for key in re.findall(rb'"(\w+)"\s*:', content)}
-        name = format_with(keys)
+        names = formats_with(keys)
+        name = _format_of(names, begun.rows) if names else ""
         if re.match(rb"\s*\{\s*\n", head.removeprefix(BOM)) and not (name and FORMATS.get(name).members):
             raise FormatError("unknown_format", Message("objects_on_several_lines", filename=filename))
         if name:
-            # A line of `plain` has the line that it was imported from, such as an agent's run, in its other fields.
-            is_divided = bool(begun.rows) and begun.rows[0].keys() >= {"problem", "steps"}
-            return "plain" if is_divided and "problem" not in FORMATS.get(name).keys else name
+            return name
     else:
         keys = set()
     mapping = table.proposed(begun)
@@ -105,8 +104,28 @@ def _is_json(raw: bytes | Rejection) -> bool:
     return True
 
 
-def format_with(keys: set[str]) -> str:
-    """The name of the format with the most keys, all of which are present; empty if there is none."""
+def formats_with(keys: set[str]) -> list[str]:
+    """The names of the formats whose keys are all present, that with the most keys first."""
     known = {name: FORMATS.get(name).keys for name in FORMATS}
     complete = [name for name, wanted in known.items() if wanted and keys.issuperset(wanted)]
-    return max(complete, key=lambda name: len(known[name]), default="")
+    return sorted(complete, key=lambda name: -len(known[name]))
+
+
+def _format_of(names: list[str], rows: list[dict[str, Any]]) -> str:
+    """The first of the formats, unless its keys are those of the agent's run that a solution was imported from.
+
+    A line of another format has that run in its other fields.
+    """
+    first = FORMATS.get(names[0])
+    if not rows or "problem" in first.keys:
+        return first.name
+    if first.exporter and not first.exporter.has_labels:
+        labelled = [name for name in names[1:] if _has_label(FORMATS.get(name), rows[0])]
+        if labelled:
+            return labelled[0]
+    return "plain" if rows[0].keys() >= {"problem", "steps"} else first.name
+
+
+def _has_label(format: Format, row: dict[str, Any]) -> bool:
+    read = format.read(io.BytesIO(msgspec.json.encode(row)))
+    return any(isinstance(record, Record) and record.annotations for _, record in read)

@@ -14,7 +14,7 @@ import msgspec
 from prm.errors import DataError, FormatError
 from prm.faults import UNDECODABLE, sentence_of
 from prm.formats import plain
-from prm.formats.detection import detect, format_with
+from prm.formats.detection import detect, formats_with
 from prm.formats.mapping import Mapping
 from prm.formats.raw import CHUNK, Raw, raw_records
 from prm.formats.record import Record, Rejection
@@ -209,7 +209,7 @@ def _first_fields(path: Path) -> tuple[dict[str, msgspec.Raw] | None, str]:
 
 def _is_trace(fields: dict[str, msgspec.Raw]) -> bool:
     """Whether a first record is a trace. If it has only fields that `plain` has too, its steps must be objects."""
-    if not fields.keys() >= OWN or format_with(set(fields)):
+    if not fields.keys() >= OWN or formats_with(set(fields)):
         return False
     try:
         msgspec.json.decode(fields["steps"], type=list[dict[str, msgspec.Raw]])

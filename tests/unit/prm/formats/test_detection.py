@@ -7,7 +7,10 @@ import pytest
 
 from prm.errors import FormatError
 from prm.formats.detection import HEAD_BYTES, MOST_BYTES, detect
+from prm.formats.labels import index_label
 from prm.formats.plain import read
+from prm.formats.registry import FORMATS
+from tests.unit.prm.formats.hostile import EXAMPLES
 
 LONG = "word " * (HEAD_BYTES // 4)
 PROCESSBENCH = {
@@ -43,6 +46,17 @@ def lines(*values):
 def test_a_first_record_longer_than_the_first_bytes_is_read_to_its_end(content, format):
     assert len(content) > HEAD_BYTES
     assert detect(io.BytesIO(content), "file.jsonl") == format
+
+
+@pytest.mark.parametrize("run", ["atif", "swe_agent", "tau_bench"])
+@pytest.mark.parametrize("format", ["math_shepherd", "prmbench", "processbench", "rlhflow", "plain"])
+def test_a_labelled_run_in_another_format_is_read_back_as_that_format(run, format):
+    """Its line has the run in its other fields. Read as the run, the file had no labels, and nothing said so."""
+    [(_, record)] = FORMATS.get(run).read(io.BytesIO(EXAMPLES[run].encode()))
+    steps = len(record.positions)
+    record.annotations = [index_label(steps - 1, steps, field="label", kind="human", name="")]
+    written = b"".join(FORMATS.get(format).write([record]))
+    assert detect(io.BytesIO(written), "file.jsonl") == format
 
 
 @pytest.mark.slow
