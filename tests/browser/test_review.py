@@ -136,6 +136,63 @@ def test_a_reviewer_says_what_is_wrong_by_the_projects_own_keys(open_for: Callab
     assert wrong.spans == [{"start": 0, "end": 1, "error_type": "", "comment": "not two"}]
 
 
+def test_what_a_reviewer_entered_is_there_until_it_is_sent(open_for: Callable[..., Page]) -> None:
+    """A reload, another page or a lost connection cleared the ratings and texts of a case, without a question."""
+    project = ProjectFactory(slug="algebra")
+    solution = SolutionFactory(project=project)
+    label(solution, 1, 1, 1)
+    label(solution, 0, -1)
+    reviewer, other = (MembershipFactory(project=project, role="reviewer").user for _ in range(2))
+    page, case = open_for(reviewer), f"/p/algebra/review/{solution.pk}/"
+    restored = page.get_by_text("They are not sent yet")
+    page.goto(case)
+    expect(restored).to_be_hidden()
+    page.locator("#steps").get_by_text("2 + 2 = 4.").dblclick(position={"x": 3, "y": 8})
+    page.keyboard.press("m")
+    page.keyboard.type("not two")
+    page.keyboard.press("Escape")
+    page.keyboard.press("e")
+    page.get_by_label("Reason").fill("Both overlooked it.")
+    accepted = page.locator("[name^=accepted-]").evaluate_all("(fields) => fields.map(({ value }) => value)")
+    assert accepted == ["yes", "", ""]
+
+    def there() -> None:
+        expect(page.locator("[name^=word-][value='-1']:checked")).to_have_count(1)
+        expect(page.get_by_role("textbox", name="What is wrong here?")).to_have_value("not two")
+        expect(page.get_by_label("Reason")).to_have_value("Both overlooked it.")
+        assert page.locator("[name^=accepted-]").evaluate_all("(all) => all.map(({ value }) => value)") == accepted
+        assert page.evaluate("() => [...CSS.highlights.get('marked') ?? []].map(String)") == ["2"]
+        expect(restored).to_be_visible()
+
+    page.reload()
+    there()
+    page.goto("/p/algebra/review/")
+    page.goto(case)
+    there()
+    page.route("**/decide/", lambda route: route.fulfill(status=502, body="Bad gateway"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Bad gateway")).to_be_visible()
+    page.unroute("**/decide/")
+    page.goto(case)
+    there()
+
+    elsewhere = open_for(other)
+    elsewhere.goto(case)
+    expect(elsewhere.get_by_label("Reason")).to_have_value("")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("is decided: first error at step 2")).to_be_visible()
+    assert Annotation.objects.get(adjudicates=True).ratings.filter(accepted=True).count() == 1
+    page.goto(case)
+    expect(page.get_by_label("Reason")).to_have_value("")
+    expect(restored).to_be_hidden()
+    page.get_by_label("Reason").fill("On reflection")
+    page.reload()
+    page.get_by_role("button", name="Discard").click()
+    expect(page.get_by_label("Reason")).to_have_value("")
+    page.reload()
+    expect(restored).to_be_hidden()
+
+
 def test_e_finds_good_in_a_case_only_what_the_reviewer_has_seen(open_for: Callable[..., Page]) -> None:
     project = ProjectFactory(slug="algebra")
     solution = SolutionFactory(project=project, steps=[f"Step {n} takes one away." for n in range(1, 31)])

@@ -22,20 +22,39 @@ export function lightMarks(row: HTMLTableRowElement): void {
 export function markSelected(table: HTMLTableElement): HTMLElement | null {
   const selected = selectedText();
   const source = selected && sources.get(selected.step);
-  const row = selected && table.querySelector(`[data-text-of="${selected.step}"]`)?.closest("tr");
-  const list = row?.querySelector<HTMLElement>(".marks");
-  if (!source || !row || !list) return null;
+  const list = selected && marksOf(table, selected.step);
+  if (!source || !list) return null;
   const { from, to } = selected.place;
-  const mark = document.querySelector<HTMLTemplateElement>("template#mark")!.content.cloneNode(true) as DocumentFragment;
-  for (const field of mark.querySelectorAll<HTMLInputElement | HTMLSelectElement>("[name]")) field.name += String(selected.step);
-  const place = `${codePointsTo(source, from)}:${codePointsTo(source, to)}`;
-  mark.querySelector("q")!.textContent = source.slice(from, to);
-  mark.querySelector("q")!.dataset.mark = place;
-  mark.querySelector("input")!.value = place;
-  list.append(mark);
-  lightMarks(row);
+  append(list, selected.step, `${codePointsTo(source, from)}:${codePointsTo(source, to)}`, source.slice(from, to));
+  lightMarks(list.closest("tr")!);
   selectNothing();
   return list.lastElementChild!.querySelector("input:not([type=hidden])");
+}
+
+/** Replaces the marks of a step by marks of these ranges (`start:end`), whose other fields are empty. */
+export function putMarks(table: HTMLTableElement, step: number, ranges: string[]): void {
+  const list = marksOf(table, step);
+  const source = sources.get(step) ?? "";
+  list?.replaceChildren();
+  for (const range of list ? ranges : []) {
+    const [start, end] = range.split(":").map(Number);
+    const { from, to } = placeOf(source, { start: start!, end: end! });
+    append(list!, step, range, source.slice(from, to));
+  }
+}
+
+function marksOf(table: HTMLTableElement, step: number): HTMLElement | null {
+  const row = table.querySelector(`[data-text-of="${step}"]`)?.closest("tr");
+  return row?.querySelector<HTMLElement>(".marks") ?? null;
+}
+
+function append(list: HTMLElement, step: number, range: string, text: string): void {
+  const mark = document.querySelector<HTMLTemplateElement>("template#mark")!.content.cloneNode(true) as DocumentFragment;
+  for (const field of mark.querySelectorAll<HTMLInputElement | HTMLSelectElement>("[name]")) field.name += String(step);
+  mark.querySelector("q")!.textContent = text;
+  mark.querySelector("q")!.dataset.mark = range;
+  mark.querySelector("input")!.value = range;
+  list.append(mark);
 }
 
 /** Removes a mark when its button is pressed. */

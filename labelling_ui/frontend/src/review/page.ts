@@ -2,6 +2,7 @@ import "../reading/page";
 import { choosing, type GroupPress } from "../ui/keyboard";
 import { Case } from "./case";
 import { actionOf, type Keys } from "./keys";
+import { keepDraft } from "./draft";
 import { letMarksGo, lightMarks } from "./marks";
 
 // The review page works by its forms alone. This adds keys and marks, and folds what everybody agrees on.
@@ -9,6 +10,7 @@ const table = document.querySelector<HTMLTableElement>("table.case");
 if (table) {
   const open = new Case(table);
   const keys = JSON.parse(table.dataset.keys ?? "{}") as Keys;
+  keepDraft(document.querySelector<HTMLFormElement>("form#decide")!, table);
   open.start();
   letMarksGo(table);
   rateCritiques(table);
