@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
 
-from annotation.models import Project
-from tests.factories import MembershipFactory
+from annotation.models import Dispute, Project
+from tests.factories import AnnotationFactory, MembershipFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -47,6 +47,20 @@ def test_a_rejected_form_keeps_its_values_and_times_are_the_readers(
     expect(form.get_by_label("Reason", exact=True)).to_have_value("Labelled in a noisy room")
     expect(form.get_by_label("From", exact=True)).to_have_value("2026-11-30T10:00")
     expect(form.get_by_label("Annotator", exact=True)).not_to_have_value("")
+
+
+def test_enter_in_the_reason_makes_no_decision(open_for: Callable[..., Page], project: Project) -> None:
+    """It pressed the first button: a reason why the reference is right declared it wrong."""
+    label = AnnotationFactory(solution__project=project)
+    dispute = Dispute.objects.create(project=project, annotation=label)
+    page = open_for(User.objects.get(username="manager"))
+    page.goto(f"/p/{project.slug}/disputes/")
+    page.get_by_label("Reason").fill("Checked by hand")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="The reference is right").click()
+    expect(page.get_by_text("Your decision is recorded.")).to_be_visible()
+    dispute.refresh_from_db()
+    assert dispute.state == Dispute.State.DISMISSED
 
 
 @pytest.mark.parametrize("returns", [True, False], ids=["the same person", "somebody else"])
