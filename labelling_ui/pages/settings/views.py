@@ -1,8 +1,10 @@
 """The settings pages: each is a form of a few parts."""
 
+import hashlib
 import re
 from typing import Any, NamedTuple
 
+import msgspec
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -58,6 +60,16 @@ class SettingsPage:
     def values(self) -> dict[str, Any]:
         """The initial values of the fields."""
         return {name: value for part in self.parts for name, value in part.initial.items()}
+
+    @property
+    def stamp(self) -> str:
+        """Identifies the stored values. The form sends that of the values that it was opened with."""
+        return hashlib.sha256(msgspec.json.encode(self.values, enc_hook=str)).hexdigest()
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the stored values changed after the form was opened."""
+        return self.sent is not None and self.sent.get("opened", self.stamp) != self.stamp
 
     def is_valid(self) -> bool:
         valid = [part.is_valid() for part in self.parts]  # all of them, so that every part shows its errors
@@ -123,7 +135,14 @@ def settings(request: HttpRequest, member: Membership, name: str = FIRST) -> Htt
     saves = request.method == "POST"
     project = _locked(member.project) if saves else member.project
     page = SettingsPage(kind, project, request.POST if saves else None)
-    if page.sent is not None and page.is_valid():
+    if page.is_stale:
+        page.refusals.append(
+            gettext(
+                "Not saved. These settings changed after you opened this page. Save again to replace them, or open the "
+                "page again to see them."
+            )
+        )
+    elif page.sent is not None and page.is_valid():
         try:
             change_project(by=signed_in(request), project=project, **page.changes())
         except Forbidden:

@@ -43,6 +43,24 @@ def test_a_page_that_is_saved_as_it_opened_changes_nothing(manager: Client, proj
     assert project.guideline_versions.get().number == 1
 
 
+def test_a_page_that_changed_since_it_was_opened_is_saved_on_the_second_press(
+    manager: Client, project: Project, people: dict[str, User]
+) -> None:
+    """It was saved at once, and set every other field of the page back to what it had been."""
+    address, sent = "/p/algebra/settings/queue/", as_opened(manager, "queue")
+    sent["opened"] = manager.get(address).context["page"].stamp
+    change_project(by=people["manager"], project=project, policy={"queue": {"lease_minutes": 45}})
+    refused = manager.post(address, sent | {"daily_cap": 7})
+    assert "Not saved. These settings changed after you opened this page." in refused.content.decode()
+    project.refresh_from_db()
+    assert (project.policies.queue.lease_minutes, project.policies.queue.daily_cap) == (45, 0)
+    assert 'name="daily_cap" value="7"' in refused.content.decode()
+    again = manager.post(address, sent | {"daily_cap": 7, "opened": refused.context["page"].stamp})
+    assert again.status_code == 302
+    project.refresh_from_db()
+    assert (project.policies.queue.lease_minutes, project.policies.queue.daily_cap) == (30, 7)
+
+
 def test_only_what_composes_generations_says_that_the_open_one_is_unchanged(manager: Client, project: Project) -> None:
     for name, later in (("project", False), ("queue", True)):
         saved = manager.post(f"/p/algebra/settings/{name}/", as_opened(manager, name), follow=True)
