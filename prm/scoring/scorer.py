@@ -15,7 +15,7 @@ from prm.checkpoint import BACKBONE, load_model
 from prm.config import Feature
 from prm.encoding import Layout, tokenise
 from prm.errors import ModelFileError, ScoringError
-from prm.features import feature_width, heads_width
+from prm.features import feature_width
 from prm.heads import Readout
 from prm.manifest import Manifest, base_of
 from prm.messages import Message
@@ -24,7 +24,7 @@ from prm.scoring.embedding import Embedder, Familiarity
 from prm.scoring.prefixes import ShareChoice
 from prm.scoring.readers import LocalReader, Reader
 from prm.scoring.session import Session
-from prm.scoring.verdicts import Judges, fill_readout, judge_by_surprise, outside_judges, trained_judges
+from prm.scoring.verdicts import Judges, judge_by_surprise, load_readout, outside_judges, trained_judges
 from prm.scoring.windows import Long, Window, windows
 from prm.threshold import UNFITTED
 from prm.traces import Trace
@@ -88,8 +88,7 @@ class Scorer:
         prepare_tuning(backbone, msgspec.structs.replace(config, compile=False, gradient_checkpointing=False))
         _fill(backbone, tensors, model_dir)
         backbone.model.requires_grad_(False)
-        readout = Readout(config, heads_width(feature_width(backbone.width, config.features), config.features))
-        fill_readout(readout, {n: t for n, t in tensors.items() if not n.startswith(BACKBONE)}, model_dir)
+        readout = load_readout(config, feature_width(backbone.width, config.features), tensors, model_dir)
         readout.to(backbone.device)
         return cls(reader, trained_judges(readout, manifest), manifest=manifest, readout=readout, long=long)
 

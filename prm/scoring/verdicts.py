@@ -9,8 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from prm.checkpoint import BACKBONE
+from prm.config import TrainConfig
 from prm.errors import ModelFileError
-from prm.features import STATISTICS
+from prm.features import STATISTICS, heads_width
 from prm.heads import Readout
 from prm.manifest import Manifest, Outside
 from prm.messages import Message
@@ -63,10 +65,14 @@ def judge_by_surprise(rows: Tensor) -> Probabilities:
     return np.exp(-rows.cpu().double().numpy()[None, :, ZERO_LABEL_STATISTIC])
 
 
-def fill_readout(readout: Readout, tensors: dict[str, Tensor], model_dir: Path) -> Readout:
-    """The readout with a model's weights, in evaluation mode; raises ModelFileError if they do not fit."""
+def load_readout(config: TrainConfig, columns: int, tensors: dict[str, Tensor], model_dir: Path) -> Readout:
+    """The readout of a model's `tensors` for features of so many columns, in evaluation mode.
+
+    Raises ModelFileError if they do not fit.
+    """
+    readout = Readout(config, heads_width(columns, config.features))
     try:
-        readout.load_state_dict(tensors)
+        readout.load_state_dict({n: t for n, t in tensors.items() if not n.startswith(BACKBONE)})
     except RuntimeError as error:
         raise ModelFileError(Message("weights_differ", model_dir=model_dir, error=error)) from error
     return readout.eval()

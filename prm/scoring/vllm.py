@@ -28,18 +28,17 @@ from torch import Tensor
 from transformers import AutoConfig, AutoTokenizer
 
 from prm.backbones import TINY, layout_of, own_context
-from prm.checkpoint import BACKBONE, load_model
+from prm.checkpoint import load_model
 from prm.config import Feature
 from prm.encoding import Encoded, Layout
 from prm.errors import ModelFileError, ScoringError
-from prm.features import Reading, describe_steps, feature_width, heads_width
-from prm.heads import Readout
+from prm.features import Reading, describe_steps, feature_width
 from prm.manifest import base_of
 from prm.messages import Message
 from prm.packing import fill_batches
 from prm.portable.marking import Marks
 from prm.scoring.scorer import Scorer
-from prm.scoring.verdicts import fill_readout, trained_judges
+from prm.scoring.verdicts import load_readout, trained_judges
 from prm.scoring.windows import Long
 from prm.servers import Server
 
@@ -91,8 +90,7 @@ def load_over_vllm(
         raise ModelFileError(Message("not_servable_by_vllm", model_dir=model_dir))
     tokenizer, shape = _tokenizer_and_shape(base_of(model_dir, manifest))
     columns = feature_width(shape.hidden_size, config.features)
-    readout = Readout(config, heads_width(columns, config.features))
-    fill_readout(readout, {n: t for n, t in tensors.items() if not n.startswith(BACKBONE)}, model_dir)
+    readout = load_readout(config, columns, tensors, model_dir)
     server = Server(url, api_key=api_key, timeout=timeout, retries=0, error=ScoringError)
     model = _served(server, served)
     context = min(n for n in (own_context(shape), config.context, model.max_model_len) if n is not None)
