@@ -35,8 +35,8 @@ class Lane(Protocol):
     def lengths(self, batch: list[int]) -> list[int]:
         """Tokens of the batch's documents; empty if the backbone does not run."""
 
-    def features(self, batch: list[int]) -> tuple[Tensor, Tensor]:
-        """The batch's features [steps, width] and their rows [steps]."""
+    def features(self, batch: list[int]) -> Tensor:
+        """The features [steps, width] of the batch's rows."""
 
     def held_features(self, token_budget: int) -> Tensor:
         """Features of every held-out step, without gradient, at most `token_budget` tokens at a time."""
@@ -86,9 +86,8 @@ class CachedLane:
     def lengths(self, batch: list[int]) -> list[int]:
         return []
 
-    def features(self, batch: list[int]) -> tuple[Tensor, Tensor]:
-        rows = self.rows(batch)
-        return self.fit[rows].to(self.device), rows
+    def features(self, batch: list[int]) -> Tensor:
+        return self.fit[self.rows(batch)].to(self.device)
 
     def held_features(self, token_budget: int) -> Tensor:
         return self.held.to(self.device)
@@ -143,9 +142,8 @@ class TunedLane:
     def lengths(self, batch: list[int]) -> list[int]:
         return [len(self.fit[i].ids) for i in batch]
 
-    def features(self, batch: list[int]) -> tuple[Tensor, Tensor]:
-        rows = step_features(self.backbone, [self.fit[i] for i in batch], self.config.features)
-        return rows, self.rows(batch)
+    def features(self, batch: list[int]) -> Tensor:
+        return step_features(self.backbone, [self.fit[i] for i in batch], self.config.features)
 
     def held_features(self, token_budget: int) -> Tensor:
         rows = compute_features(self.backbone, self.held, token_budget, self.config.features, self.after_batch)

@@ -108,8 +108,8 @@ class Stepper:
         return parts
 
     def _read(self, part: list[int], whole: Tensor | None, *, counts: bool) -> float:
-        rows, index = self.lane.features(part)
-        loss = self.objective.loss(rows, index, whole) if counts else rows.sum() * 0
+        features = self.lane.features(part)
+        loss = self.objective.loss(features, self.lane.rows(part), whole) if counts else features.sum() * 0
         loss.backward()
         self.on_part(self.lane.lengths(part))
         return float(loss.detach())

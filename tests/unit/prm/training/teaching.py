@@ -26,8 +26,7 @@ def teach(documents: Sequence[Document], rows: Tensor, config: TrainConfig, step
     for number in range(steps):
         for batch in lane.batches(number):
             optimiser.zero_grad()
-            features, index = lane.features(batch)
-            objective.loss(features, index).backward()
+            objective.loss(lane.features(batch), lane.rows(batch)).backward()
             optimiser.step()
     with torch.no_grad():
         return objective.readout.step_logits(rows).sigmoid().mean(0)

@@ -163,7 +163,7 @@ def test_memory_that_runs_out_makes_the_parts_smaller_and_the_steps_the_same(
     config, with_enough = roomy
     room, read = 500, lanes.TunedLane.features
 
-    def features(self: lanes.TunedLane, batch: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    def features(self: lanes.TunedLane, batch: list[int]) -> torch.Tensor:
         if sum(self.lengths(batch)) > room:
             raise error
         return read(self, batch)
@@ -179,7 +179,7 @@ def test_memory_that_runs_out_makes_the_parts_smaller_and_the_steps_the_same(
 
 
 def test_memory_that_never_suffices_is_said_clearly(data, base, tmp_path, monkeypatch) -> None:
-    def features(self: lanes.TunedLane, batch: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    def features(self: lanes.TunedLane, batch: list[int]) -> torch.Tensor:
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
     monkeypatch.setattr(lanes.TunedLane, "features", features)
@@ -201,7 +201,7 @@ def test_reading_without_gradient_takes_smaller_passes_too(data, base, tmp_path,
 
 
 def test_another_error_of_the_runtime_is_no_lack_of_memory(data, base, tmp_path, monkeypatch) -> None:
-    def features(self: lanes.TunedLane, batch: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    def features(self: lanes.TunedLane, batch: list[int]) -> torch.Tensor:
         raise RuntimeError("shapes cannot be multiplied")
 
     monkeypatch.setattr(lanes.TunedLane, "features", features)
