@@ -20,7 +20,8 @@ from annotation.core.bounds import Count, Id, JSONObject, about, one_of
 from annotation.core.membership.access import find_project
 from annotation.core.statements import fetch_all
 from annotation.models import Hint, LabelScheme, Lease, Project, Solution
-from annotation.work.claiming import StepRow, claim_next
+from annotation.work.claiming import claim_next
+from annotation.work.queue.claims import StepRow
 from prm.vocabulary import StepKind
 
 CRITIQUES = """

@@ -15,37 +15,17 @@ from django.utils.translation import gettext as _
 from annotation.core import audit
 from annotation.core.statements import FLUSH, WITHOUT_FLUSH, columns, fetch_all, fetch_one, flush, instance, instances
 from annotation.models import Draft, Hint, Lease, Membership, Problem, Project, ScreeningDecision, Solution
-from annotation.work.gold import due as hidden
+from annotation.work.gold.due import lease_due
 from annotation.work.gold.hidden_gold import ANY_GOLD
 from annotation.work.gold.screening import LATEST
 from annotation.work.queue import hint_draw as hints
-from annotation.work.queue.item_choice import LANE, MAY_COME_FIRST, TALLIES, take, take_thoroughly
+from annotation.work.queue.claims import Claim, StepRow, holding_enough
+from annotation.work.queue.item_choice import LANE, MAY_COME_FIRST, TALLIES, Taken, take, take_thoroughly
 from annotation.work.queue.leases import expire_leases
 from annotation.work.queue.reasons import why_nothing
 from annotation.work.queue.rules import Rules, cap_reached, rules_for
-from prm.vocabulary import StepKind
 
-StepRow = tuple[int, int, int, str, StepKind]
 ATTEMPTS = 5  # while places are freed and taken again between two searches of the queue
-
-
-@dataclass(frozen=True, kw_only=True)
-class Claim:
-    """A lease, or the reason for its absence: done, not_started, all_leased, not_annotator, holding_enough,
-    paused, screening_failed, screening_unready, cap_reached, cooling_down, not_qualified.
-
-    `steps` are those of the lease's solution, each its position, alternative, id, text and kind, in order. `guidelines`
-    is the version that applies, 0 if there is none. `message` is for the annotator; `retry_at` is when
-    there may be work again, None if unknown.
-    """
-
-    lease: Lease | None = None
-    steps: Sequence[StepRow] = ()
-    guidelines: int = 0
-    reason: str | None = None
-    message: str = ""
-    retry_at: datetime | None = None
-    resumed: bool = False
 
 
 def claim_next(*, by: User, project: Project, holding: list[int]) -> Claim:
@@ -173,7 +153,7 @@ def _refusal(membership: Membership, held: int, now: datetime) -> Claim | None:
     if project.state == Project.State.PAUSED:
         return Claim(reason="paused", message=_("This project is paused. Its manager can resume it."))
     if held > project.policies.queue.prefetch_depth:
-        return Claim(reason="holding_enough", message=_("Finish the solutions you have first."))
+        return holding_enough()
     if tomorrow := cap_reached(membership, held, now):
         message = _("You have reached this project’s daily limit. You can continue tomorrow.")
         return Claim(reason="cap_reached", message=message, retry_at=tomorrow)
@@ -184,14 +164,14 @@ def _take_new(
     by: User, membership: Membership, situation: _Situation, *, thoroughly: bool, now: datetime, until: datetime
 ) -> _Held | Claim | None:
     """A new lease on hidden gold if gold is due, else on the next item of the queue; None if the search finds none."""
-    gold = hidden.lease_due(membership, situation.decision, any_gold=situation.any_gold, now=now, until=until)
-    if gold and gold.taken is None:
-        return Claim(reason=gold.reason, message=str(gold.message))
+    gold = lease_due(membership, situation.decision, any_gold=situation.any_gold, now=now, until=until)
+    if isinstance(gold, Claim):
+        return gold
     draws = hints.is_drawn(membership)
     entry = audit.entry(by=by, action="lease.claim", kind=Lease, after={"expires_at": until.isoformat()})
     audited = None if gold or draws else entry | {"project": membership.project_id}
     if gold:
-        taken = gold.taken
+        taken: Taken | None = gold
     elif thoroughly:
         taken = take_thoroughly(situation.rules, audited=audited, now=now, until=until)
     else:
@@ -257,5 +237,4 @@ def _nothing(by: User, project: Project) -> Claim | None:
     """Why there is no work; None if something has just become free."""
     membership = Membership.objects.get(project=project, user=by)
     membership.project = project
-    why = why_nothing(membership, rules_for(membership, timezone.now()))
-    return None if why is None else Claim(reason=why.reason, message=why.message, retry_at=why.retry_at)
+    return why_nothing(membership, rules_for(membership, timezone.now()))

@@ -1,55 +1,23 @@
 """Leases the work that comes before the ordinary queue: screening of new members, and hidden gold that is due."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
 
 from annotation.models import Generation, Lane, Lease, Membership, QueueItem, ScreeningDecision
 from annotation.work.gold import hidden_gold as gold
 from annotation.work.gold import screening
+from annotation.work.queue.claims import Claim, holding_enough
 from annotation.work.queue.item_choice import Taken
 from annotation.work.queue.items import lock_items
 
 Outcome = ScreeningDecision.Outcome
 
 
-@dataclass(frozen=True)
-class Hidden:
-    """The leased gold item, or the reason for its absence as in `Claim`."""
-
-    taken: Taken | None = None
-    reason: str = ""
-    message: str | Promise = ""
-
-
-FAILED = Hidden(
-    reason="screening_failed",
-    message=_(
-        "You did not pass the screening, because too many of your answers differed from the right ones. The project’s "
-        "manager can let you try again."
-    ),
-)
-PAUSED = Hidden(
-    reason="paused",
-    message=_("Your work is paused until the project’s manager has reviewed it with you. Your labels are safe."),
-)
-UNREADY = Hidden(
-    reason="screening_unready",
-    message=_(
-        "New annotators begin with screening solutions, and this project has too few. Ask the project’s manager to "
-        "add some."
-    ),
-)
-IN_HAND = Hidden(reason="holding_enough", message=_("Finish the solutions you have first."))
-NOTHING_YET = Hidden(reason="done", message=_("There is no work in this project yet."))
-
-
 def lease_due(
     membership: Membership, latest: ScreeningDecision | None, *, any_gold: bool, now: datetime, until: datetime
-) -> Hidden | None:
-    """Lease gold that comes before ordinary work; None if ordinary work is next.
+) -> Taken | Claim | None:
+    """Lease gold that comes before ordinary work, or refuse all work; None if ordinary work is next.
 
     The caller has locked the membership, and then read its `latest` decision and whether the project has `any_gold`.
 
@@ -57,9 +25,14 @@ def lease_due(
     """
     status = screening.settle(membership, latest)
     if status == Outcome.FAILED:
-        return FAILED
+        message = _(
+            "You did not pass the screening, because too many of your answers differed from the right ones. The "
+            "project’s manager can let you try again."
+        )
+        return Claim(reason="screening_failed", message=message)
     if status == Outcome.PAUSED:
-        return PAUSED
+        message = _("Your work is paused until the project’s manager has reviewed it with you. Your labels are safe.")
+        return Claim(reason="paused", message=message)
     if status == Outcome.AGAIN:
         return _screen(membership, now, until)
     if membership.kind == Membership.Kind.MACHINE or not any_gold:
@@ -69,29 +42,33 @@ def lease_due(
     if solution is None or generation is None:
         return None
     place = gold.place_of(membership)[0]
-    return Hidden(gold.lease_gold(membership, generation, solution, Lane.GOLD, place, now, until))
+    return gold.lease_gold(membership, generation, solution, Lane.GOLD, place, now, until)
 
 
 def _open_generation(membership: Membership) -> Generation | None:
     return Generation.objects.filter(project=membership.project_id, state=Generation.State.OPEN).first()
 
 
-def _screen(membership: Membership, now: datetime, until: datetime) -> Hidden:
+def _screen(membership: Membership, now: datetime, until: datetime) -> Taken | Claim:
     generation = _open_generation(membership)
     if generation is None:
-        return NOTHING_YET
+        return Claim(reason="done", message=_("There is no work in this project yet."))
     attempt = screening.attempt_of(membership, screening.latest_decision(membership))
     if attempt.expired_item is not None:
-        return Hidden(_renew(membership, attempt.expired_item, now, until))
+        return _renew(membership, attempt.expired_item, now, until)
     wanted = membership.project.policies.screening.items - attempt.finished - attempt.open
     if wanted <= 0:
-        return IN_HAND
+        return holding_enough()
     fresh = gold.fresh_gold(membership)
     if fresh.count() < wanted:
-        return UNREADY
+        message = _(
+            "New annotators begin with screening solutions, and this project has too few. Ask the project’s manager to "
+            "add some."
+        )
+        return Claim(reason="screening_unready", message=message)
     solution = fresh.order_by("?").values_list("solution", flat=True)[0]
     place = attempt.finished + attempt.open
-    return Hidden(gold.lease_gold(membership, generation, solution, Lane.SCREENING, place, now, until))
+    return gold.lease_gold(membership, generation, solution, Lane.SCREENING, place, now, until)
 
 
 def _renew(membership: Membership, item_id: int, now: datetime, until: datetime) -> Taken:

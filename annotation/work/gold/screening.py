@@ -74,8 +74,8 @@ def settle(membership: Membership, latest: ScreeningDecision | None) -> str | No
     now = standing_by(latest, membership)
     if now == Outcome.AGAIN:
         return _settle_screening(membership, latest)
-    if now in (None, Outcome.PASSED) and _errs_too_often(membership, latest):
-        return Outcome.PAUSED
+    if now in (None, Outcome.PASSED):
+        return _pause_if_wrong(membership, latest) or now
     return now
 
 
@@ -154,18 +154,18 @@ def _settle_screening(membership: Membership, latest: ScreeningDecision | None) 
     return outcome
 
 
-def _errs_too_often(membership: Membership, latest: ScreeningDecision | None) -> bool:
-    """Whether the policy pauses the person, judged by their latest gold answers since the last decision; stores it."""
+def _pause_if_wrong(membership: Membership, latest: ScreeningDecision | None) -> str | None:
+    """Pause the person if too few of their gold answers since the last decision are right; None if they go on."""
     policy = membership.project.policies
     if not policy.gold.pause_below or membership.role in policy.screening.exempt:
-        return False
+        return None
     since = latest.decided_at if latest else None
     answers = _answers(membership, Lane.GOLD, since, newest=policy.gold.pause_after)
     right = _right(membership, answers)
     if len(answers) < policy.gold.pause_after or right >= policy.gold.pause_below * len(answers):
-        return False
+        return None
     _write(membership, Outcome.PAUSED, right=right, given=len(answers))
-    return True
+    return Outcome.PAUSED
 
 
 def _write(

@@ -1,24 +1,13 @@
 """Explains why there is nothing for a person to label, and when to try again."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from annotation.core.statements import fetch_one
 from annotation.models import Generation, Membership
+from annotation.work.queue.claims import Claim
 from annotation.work.queue.rules import FRESH, QUALIFIED, SEEN, Rules, free_again
-
-
-@dataclass(frozen=True)
-class Nothing:
-    """A reason as in `Claim`, with a message for the annotator; `retry_at` is when there may be work, if known."""
-
-    reason: str
-    message: str
-    retry_at: datetime | None = None
-
 
 # Unfinished items for everybody or for this person, that this person has never had.
 OPEN = f"""FROM annotation_queueitem item
@@ -47,7 +36,7 @@ SELECT count(*), min(last) FROM (
 """
 
 
-def why_nothing(membership: Membership, rules: Rules) -> Nothing | None:
+def why_nothing(membership: Membership, rules: Rules) -> Claim | None:
     """The reason why this person gets nothing; None if an item has become free since the queue was searched."""
     free, back = _one(WAITING.format(now=rules.theirs_now, theirs=rules.theirs), rules)
     if free:
@@ -57,27 +46,26 @@ def why_nothing(membership: Membership, rules: Rules) -> Nothing | None:
         resting, seen = _one(LAST_SEEN.format(lasting=rules.lasting, passing=rules.passing), rules)
     rested = seen and free_again(membership, seen)
     if resting and (back is None or (rested is not None and rested <= back)):
-        return Nothing(
-            "cooling_down",
-            _("The remaining solutions belong to problems that you have just seen. You get them later."),
-            rested,
+        return Claim(
+            reason="cooling_down",
+            message=_("The remaining solutions belong to problems that you have just seen. You get them later."),
+            retry_at=rested,
         )
     if back is not None:
-        return Nothing(
-            "all_leased",
-            _("Other annotators have the remaining solutions. You may get some when their time ends."),
-            min(filter(None, [back, rested])),
+        return Claim(
+            reason="all_leased",
+            message=_("Other annotators have the remaining solutions. You may get some when their time ends."),
+            retry_at=min(filter(None, [back, rested])),
         )
     if _one(f"SELECT EXISTS (SELECT {OPEN} AND item.paused)", rules)[0]:
-        return Nothing("paused", _("The remaining solutions are paused by the project’s manager."))
+        return Claim(reason="paused", message=_("The remaining solutions are paused by the project’s manager."))
     if membership.domains is not None and _one(f"SELECT EXISTS (SELECT {OPEN} AND NOT {QUALIFIED})", rules)[0]:
-        return Nothing(
-            "not_qualified",
-            _("The remaining solutions are in domains that are not yours. The project’s manager can change that."),
-        )
+        message = _("The remaining solutions are in domains that are not yours. The project’s manager can change that.")
+        return Claim(reason="not_qualified", message=message)
     if not Generation.objects.filter(project=membership.project_id).exists():
-        return Nothing("not_started", _("Solutions appear here once the project’s manager opens the first generation."))
-    return Nothing("done", _("You are done for now. The next generation may bring more work."))
+        message = _("Solutions appear here once the project’s manager opens the first generation.")
+        return Claim(reason="not_started", message=message)
+    return Claim(reason="done", message=_("You are done for now. The next generation may bring more work."))
 
 
 def _one(statement: str, rules: Rules) -> tuple[Any, ...]:
