@@ -13,7 +13,7 @@ from annotation.core.bounds import Count, about
 from annotation.labels.labour.statistics import Median
 from annotation.models import HIDDEN_LANES, Membership
 from annotation.work.annotations import latest_annotations
-from annotation.work.gold.gold_accuracy import Share, share_of
+from annotation.work.gold.gold_accuracy import Share, accuracy_of, share_of
 from annotation.work.gold.gold_answers import answers_to, read_answers
 from prm.vocabulary import MACHINES
 
@@ -90,9 +90,7 @@ def _days(membership: Membership, midnight: datetime) -> list[OwnDay]:
 
 def _on_gold(membership: Membership, before: datetime) -> Share:
     answers = read_answers(answers_to(membership.project, annotator=membership.pk, submitted_at__lt=before))
-    tolerance = membership.project.policies.gold.tolerance
-    right = sum(answer.is_right(tolerance=tolerance) for answer in answers)
-    return share_of(right, len(answers))
+    return accuracy_of(answers, tolerance=membership.project.policies.gold.tolerance).right
 
 
 def _with_peers(membership: Membership, before: datetime) -> Share:

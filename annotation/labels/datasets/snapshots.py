@@ -110,7 +110,7 @@ def _write_files(
         collecting_seldom(every=COLLECT_EVERY) as collect,
         closing(stream_records(project=project, filters=filters, fit=fit)) as stream,
     ):
-        sha256 = _write(tally.of(_watched(_collecting(stream, collect), on_record)))
+        sha256 = _write(tally.of(_watched(stream, collect, on_record)))
         if not sha256:
             raise DomainError(Message("nothing_to_snapshot"))
         listed = graded_records(project, filters) if filters.graded or filters.estimates else ()
@@ -123,14 +123,11 @@ def _write_files(
     return sha256, graded_sha256, counts
 
 
-def _collecting(records: Iterable[Record], collect: Callable[[], None]) -> Iterator[Record]:
-    for record in records:
-        collect()
-        yield record
-
-
-def _watched(records: Iterable[Record], on_record: Callable[[int], None]) -> Iterator[Record]:
+def _watched(
+    records: Iterable[Record], collect: Callable[[], None], on_record: Callable[[int], None]
+) -> Iterator[Record]:
     for done, record in enumerate(records, start=1):
+        collect()
         on_record(done)
         yield record
 

@@ -13,12 +13,23 @@ from django.db.models.functions import Cast, Coalesce
 from annotation.core.bounds import about
 from annotation.labels.annotators.batches import in_use, is_set_aside
 from annotation.labels.labour.audit_estimates import LEAST, Audit, AuditedAccuracy, accuracy_from, mix
-from annotation.models import Annotation, GoldAnswer, HandOver, JudgeCall, Membership, Project, QueueItem, Route
+from annotation.models import (
+    HIDDEN_LANES,
+    Annotation,
+    GoldAnswer,
+    HandOver,
+    JudgeCall,
+    Membership,
+    Project,
+    QueueItem,
+    Route,
+)
 from annotation.work.gold.gold_accuracy import is_right, share_of
 from annotation.work.gold.gold_answers import answers_to, read_answers
 from prm.vocabulary import FINISHED
 
 HOUR = 3_600_000  # milliseconds
+LABELLED = Q(state=QueueItem.State.DONE) | Q(handed_over=HandOver.AUDIT)  # or only its audit is left
 JUDGED_ALONE = Q(handed_over=HandOver.AUDIT) | Q(handed_over="", state=QueueItem.State.DONE)
 
 
@@ -156,12 +167,11 @@ def _cost(own: _Sums, accuracy: AuditedAccuracy | None, person: float | None, ju
 
 def _read(project: Project) -> Sums:
     sums: Sums = defaultdict(_Sums)
-    items = QueueItem.objects.filter(project=project).exclude(lane__in=("gold", "screening"))
+    items = QueueItem.objects.filter(project=project).exclude(lane__in=HIDDEN_LANES)
     judged = ~Q(route=Route.PERSON)
-    done = Q(state=QueueItem.State.DONE) | Q(handed_over=HandOver.AUDIT)
     for row in (
         items.values("route", domain=F("solution__problem__domain"))
-        .annotate(items=Count("pk"), done=Count("pk", filter=done), alone=Count("pk", filter=judged & JUDGED_ALONE))
+        .annotate(items=Count("pk"), done=Count("pk", filter=LABELLED), alone=Count("pk", filter=judged & JUDGED_ALONE))
         .order_by()
     ):
         own = sums[row["route"], row["domain"]]
@@ -188,9 +198,8 @@ def _labels(project: Project, items: QuerySet[QueueItem]) -> Iterable[Any]:
         .values("total")
     )
     price = Coalesce(Cast(Subquery(spent), FloatField()), F("annotator__machine__cost_per_label"))
-    finished = items.filter(Q(state=QueueItem.State.DONE) | Q(handed_over=HandOver.AUDIT))
     return (
-        Annotation.objects.filter(project=project, counted=True, item__in=finished)
+        Annotation.objects.filter(project=project, counted=True, item__in=items.filter(LABELLED))
         .annotate(price=price)
         .values(
             route=F("item__route"),

@@ -15,8 +15,9 @@ from annotation.labels.planning.bands import Band
 from annotation.labels.planning.curve import Curve, ModelForecast, Trained, fit_curve
 from annotation.labels.planning.opinions import Known, LabelQuality, Rater, quality_by_opinions
 from annotation.labels.planning.workload import Day, Goal, Workload, forecast
-from annotation.models import HIDDEN_LANES, Annotation, ModelVersion, Project
+from annotation.models import HIDDEN_LANES, ModelVersion, Project
 from annotation.models.consensus_fit import FitReport
+from annotation.work.annotations import first_annotations
 from prm.consensus import Measured
 from prm.vocabulary import RATINGS
 
@@ -94,8 +95,7 @@ def past_days(project: Project, today: datetime) -> list[Day]:
 
     Labels are first submissions by members, without hidden gold and screening; those cost time and money all the same.
     """
-    own = Annotation.objects.filter(project=project, revision=1, annotator__user__isnull=False)
-    recent = own.filter(submitted_at__gte=today - PERIOD, submitted_at__lt=today)
+    recent = first_annotations(project).filter(submitted_at__gte=today - PERIOD, submitted_at__lt=today)
     hour = project.policies.costs.hour or 0.0
     paid = Case(
         When(annotator__kind="machine", then=Coalesce(F("annotator__machine__cost_per_label"), 0.0)),
