@@ -4,10 +4,10 @@ import json
 import uuid
 
 import pytest
-from rest_framework.test import APIClient
 
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Solution
+from tests.api_client import api_of
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 
 pytestmark = pytest.mark.django_db
@@ -25,9 +25,7 @@ def project():
 @pytest.fixture
 def client_of(project):
     def client(role):
-        client = APIClient()
-        client.force_authenticate(MembershipFactory(project=project, role=role).user)
-        return client
+        return api_of(MembershipFactory(project=project, role=role).user)
 
     return client
 

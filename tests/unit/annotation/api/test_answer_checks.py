@@ -1,9 +1,9 @@
 """Answer checks over the API: started, watched, cancelled; who may, and what is refused."""
 
 import pytest
-from rest_framework.test import APIClient
 
 from annotation.files.answer_checks import run_answer_check
+from tests.api_client import api_of
 from tests.factories import MembershipFactory, ProjectFactory, SolutionFactory
 
 pytestmark = pytest.mark.django_db
@@ -17,9 +17,7 @@ def project():
 @pytest.fixture
 def client_of(project):
     def client(role):
-        client = APIClient()
-        client.force_authenticate(MembershipFactory(project=project, role=role).user)
-        return client
+        return api_of(MembershipFactory(project=project, role=role).user)
 
     return client
 

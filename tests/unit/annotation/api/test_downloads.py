@@ -2,9 +2,9 @@
 
 import pytest
 from django.urls import reverse
-from rest_framework.test import APIClient
 
 from annotation.labels.datasets.snapshots import create_snapshot
+from tests.api_client import api_of
 from tests.factories import AnnotationFactory, SolutionFactory
 
 pytestmark = pytest.mark.django_db
@@ -19,8 +19,7 @@ def get(request, manager, project, client):
         AnnotationFactory(solution=solution)
     snapshot = create_snapshot(by=manager, project=project, filters={})
     if request.param == "api":
-        client = APIClient()
-        client.force_authenticate(manager)
+        client = api_of(manager)
     else:
         client.force_login(manager)
     address = f"/api/v1/snapshots/{snapshot.pk}/download/?{SPLITS}&format="

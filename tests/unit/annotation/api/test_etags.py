@@ -3,11 +3,11 @@
 import dataclasses
 
 import pytest
-from rest_framework.test import APIClient
 
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Annotation
 from prm.exporters import EXPORTERS
+from tests.api_client import api_of
 from tests.factories import AnnotationFactory
 from tests.stored import snapshot_file
 
@@ -16,9 +16,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def client(manager):
-    client = APIClient()
-    client.force_authenticate(manager)
-    return client
+    return api_of(manager)
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from rest_framework.test import APIClient
 
 from annotation.api import examples
 from annotation.api.examples import find_example
@@ -20,6 +19,7 @@ from annotation.labels.annotators.batches import set_aside_by_hand
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership
 from tests import manager_world
+from tests.api_client import api_of
 
 pytestmark = pytest.mark.django_db
 FOLDER = Path(examples.__file__).parent
@@ -45,8 +45,7 @@ def answer(settings):
     )  # fmt: skip
     snapshot = create_snapshot(by=people["manager"], project=project, filters={"set_aside": "included"})
     settings.ALLOWED_HOSTS = [SERVER]
-    client = APIClient()
-    client.force_authenticate(people["manager"])
+    client = api_of(people["manager"])
     ids = {"/labels/": label.pk, "/solutions/": label.solution_id, "/snapshots/": snapshot.pk}
 
     def ask(request):

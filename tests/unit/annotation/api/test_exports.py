@@ -3,13 +3,13 @@
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
-from rest_framework.test import APIClient
 
 from annotation.files.record_import import import_records
 from annotation.labels.datasets.export_jobs import run_export
 from annotation.labels.datasets.export_schedules import start_due_exports
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import AuditEntry
+from tests.api_client import api_of
 from tests.factories import MembershipFactory, SnapshotFactory
 from tests.unit.annotation.labels.datasets.test_snapshots import rated, solution
 
@@ -21,9 +21,7 @@ def api(manager, project, settings, tmp_path):
     settings.STATE_ROOT = tmp_path
     settings.EXPORT_ROOTS = {"disk": {"url": f"file://{tmp_path}/exports", "options": {"key": "hidden"}}}
     import_records(project=project, records=[solution("p", rated(1, 1))], by=None)
-    client = APIClient()
-    client.force_authenticate(manager)
-    return client
+    return api_of(manager)
 
 
 def test_an_export_is_asked_for_and_watched_to_its_end(api, tmp_path):
@@ -87,8 +85,7 @@ def test_the_exports_of_another_project_are_not_shown(api):
     other = SnapshotFactory()
     asked = {"snapshot": other.pk, "formats": ["csv"], "place": {"root": "disk"}}
     assert api.post(f"{HERE}exports/", asked, format="json").status_code == 404
-    stranger = APIClient()
-    stranger.force_authenticate(MembershipFactory(project=other.project, role="manager").user)
+    stranger = api_of(MembershipFactory(project=other.project, role="manager").user)
     assert stranger.get(f"{HERE}exports/").status_code == 404
 
 

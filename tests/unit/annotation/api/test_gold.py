@@ -1,9 +1,9 @@
 """Gold and screening decisions over the API."""
 
 import pytest
-from rest_framework.test import APIClient
 
 from annotation.models import GoldAnswer
+from tests.api_client import api_of
 from tests.factories import AnnotationFactory, MembershipFactory, ProjectFactory
 
 pytestmark = pytest.mark.django_db
@@ -15,9 +15,7 @@ def project():
 
 
 def client_of(project, role):
-    client = APIClient()
-    client.force_authenticate(MembershipFactory(project=project, role=role).user)
-    return client
+    return api_of(MembershipFactory(project=project, role=role).user)
 
 
 def test_gold_is_marked_listed_and_retired(project):

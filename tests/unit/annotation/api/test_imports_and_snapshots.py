@@ -7,7 +7,6 @@ from collections import Counter
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from rest_framework.test import APIClient
 
 from annotation.core.membership.members import add_member
 from annotation.files.import_body import run_import
@@ -15,24 +14,21 @@ from annotation.files.record_import import import_records
 from annotation.labels.datasets.export_jobs import run_export
 from annotation.models import ImportJob, Problem, Snapshot
 from prm.formats.trl import trl
+from tests.api_client import api_of
 
 LINE = {"problem": "p", "steps": ["a", "b"], "label": 1, "id": "x"}
 
 
 @pytest.fixture
 def api(manager, project):
-    client = APIClient()
-    client.force_authenticate(manager)
-    return client
+    return api_of(manager)
 
 
 @pytest.fixture
 def annotator(manager, project):
     user = User.objects.create_user("annotator")
     add_member(by=manager, project=project, user=user, role="annotator")
-    client = APIClient()
-    client.force_authenticate(user)
-    return client
+    return api_of(user)
 
 
 def job_address(job):
@@ -169,8 +165,7 @@ def test_who_may(api, annotator, project):
     assert annotator.post(job_address(job.pk) + "cancel/").status_code == 403
     assert annotator.get(f"/api/v1/snapshots/{snapshot.pk}/").status_code == 403
     assert annotator.get(f"/api/v1/snapshots/{snapshot.pk}/download/").status_code == 403
-    stranger = APIClient()
-    stranger.force_authenticate(User.objects.create_user("stranger"))
+    stranger = api_of(User.objects.create_user("stranger"))
     assert stranger.get(job_address(job.pk)).status_code == 404
     assert stranger.get(f"/api/v1/snapshots/{snapshot.pk}/card/").status_code == 404
 

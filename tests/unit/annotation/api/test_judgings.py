@@ -1,10 +1,10 @@
 """Judging over the API: estimated, started, read with its calls, cancelled and resumed."""
 
 import pytest
-from rest_framework.test import APIClient
 
 from annotation.loop.judging.run_body import run_judging
 from annotation.models import JudgingRun
+from tests.api_client import api_of
 from tests.factories import MembershipFactory, SolutionFactory, UserFactory, index_words
 from tests.fake_endpoint import fake_endpoint
 
@@ -18,8 +18,7 @@ def asked(project, manager, settings, monkeypatch):
     SolutionFactory(project=project, problem__text="What is 2 + 2?")
     SolutionFactory(project=project, problem__text="What is 3 + 3?", steps=["3 + 3 = 6."])
     index_words(project)
-    client = APIClient()
-    client.force_authenticate(manager)
+    client = api_of(manager)
     with fake_endpoint(lambda request, number: "\\boxed{-1}") as fake:
         settings.POLICY_ENDPOINTS = {"judge": fake.entry(prices={"prompt": 1, "completion": 10})}
         yield client
@@ -63,7 +62,6 @@ def test_what_cannot_be_is_refused_by_code(asked, wish, code):
 
 
 def test_only_managers_judge(project, asked):
-    client = APIClient()
-    client.force_authenticate(MembershipFactory(project=project, role="reviewer", user=UserFactory()).user)
+    client = api_of(MembershipFactory(project=project, role="reviewer", user=UserFactory()).user)
     for address in (JUDGINGS, f"{JUDGINGS}estimate/"):
         assert client.post(address, {"method": "judge", "endpoint": "judge"}, format="json").status_code == 403

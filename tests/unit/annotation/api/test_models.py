@@ -2,12 +2,12 @@
 
 import pytest
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from annotation.loop.model_jobs.exporting import export_path
 from annotation.models import ModelJob, ModelVersion, PoolScoring
 from annotation.models.model_job import ImportedFolder
 from annotation.models.model_version import Measurement
+from tests.api_client import api_of
 from tests.factories import MembershipFactory, ModelVersionFactory, ProblemFactory
 
 pytestmark = pytest.mark.django_db
@@ -30,8 +30,7 @@ def call(version):
     """Ask as a member with a role: status, body."""
 
     def ask(method, address, data=None, role="manager"):
-        client = APIClient()
-        client.force_authenticate(MembershipFactory(project=version.project, role=role).user)
+        client = api_of(MembershipFactory(project=version.project, role=role).user)
         answer = (
             client.generic(method, f"/api/v1/{address}")
             if data is None

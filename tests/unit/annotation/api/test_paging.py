@@ -1,9 +1,9 @@
 """Pages of lists: each row once, at the cost of one page, whatever is added meanwhile."""
 
 import pytest
-from rest_framework.test import APIClient
 
 from annotation.models import AnswerCheck, JobEntry, Membership, TrainingRun
+from tests.api_client import api_of
 from tests.factories import (
     GenerationFactory,
     MembershipFactory,
@@ -21,9 +21,7 @@ def manager():
 
 @pytest.fixture
 def client(manager):
-    client = APIClient()
-    client.force_authenticate(manager.user)
-    return client
+    return api_of(manager.user)
 
 
 def read(client, address):

@@ -3,9 +3,9 @@
 import uuid
 
 import pytest
-from rest_framework.test import APIClient
 
 from annotation.models import Annotation
+from tests.api_client import api_of
 from tests.factories import MembershipFactory
 from tests.unit.annotation.work.queue.gold_world import make_gold
 
@@ -17,8 +17,7 @@ def test_a_member_finds_a_solution_answers_it_and_has_it_explained():
     [gold, hidden] = make_gold(member.project, 2)
     gold.practice, gold.explanation = True, "Look at the **second** step."
     gold.save()
-    client = APIClient()
-    client.force_authenticate(member.user)
+    client = api_of(member.user)
     root = f"/api/v1/projects/{member.project.slug}/practice/"
     assert client.get(root).json() == [{"solution": gold.solution_id, "answered": 0, "outcome": None}]
     work = client.get(f"{root}{gold.solution_id}/").json()
@@ -45,8 +44,7 @@ def test_a_member_finds_a_solution_answers_it_and_has_it_explained():
 
 def test_examples_of_ratings_are_kept_with_a_project_and_checked():
     manager = MembershipFactory(role="manager")
-    client = APIClient()
-    client.force_authenticate(manager.user)
+    client = api_of(manager.user)
     address = f"/api/v1/projects/{manager.project.slug}/"
     example = {"rating": "bad", "step": "$2+2=5$", "before": "What is 2 + 2?", "why": "It is 4."}
     assert client.patch(address, {"examples": [example]}, format="json").json()["examples"] == [example]

@@ -7,12 +7,12 @@ import json
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.labels.annotators.batches import set_aside_by_hand
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
 from annotation.models import Annotation, Membership, Project, QueueItem
 from tests import manager_world
+from tests.api_client import api_of
 from tests.factories import AnnotationFactory, LabelSourceFactory, MembershipFactory, ProjectFactory, index_words
 
 pytestmark = pytest.mark.django_db
@@ -42,8 +42,7 @@ def read(project, people):
     """The body of an address of the project, as one of the people."""
 
     def answer(address, who="manager"):
-        client = APIClient()
-        client.force_authenticate(people[who])
+        client = api_of(people[who])
         response = client.get(f"/api/v1/projects/{project.slug}/{address}")
         assert response.status_code == 200, response.content
         return response.json()
@@ -106,8 +105,7 @@ def test_an_annotator_reads_their_own_labels_and_nothing_that_reveals_gold(read,
     assert set(read(f"labels/{gold.pk}/", "annotator")) == set(rows[0]), "nor does the label itself"
 
     assert len(read("labels/?lane=gold", "annotator")["results"]) == len(rows), "the lane is no filter of theirs"
-    client = APIClient()
-    client.force_authenticate(people["annotator"])
+    client = api_of(people["annotator"])
     other = project.annotations.exclude(annotator=member).first()
     assert client.get(f"/api/v1/projects/algebra/labels/{other.pk}/").json()["code"] == "annotation_not_found"
 
@@ -160,8 +158,7 @@ def test_solutions_have_the_filters_of_their_page(read, pages, project, query):
      ("solutions/?outcome=maybe", "outcome"), ("batches/?state=new", "state"), ("consensus/?fit=best", "fit")],
 )  # fmt: skip
 def test_a_filter_that_cannot_be_is_refused_by_its_field(project, people, address, field):
-    client = APIClient()
-    client.force_authenticate(people["manager"])
+    client = api_of(people["manager"])
     answer = client.get(f"/api/v1/projects/{project.slug}/{address}")
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
     assert answer.json()["extra"]["field"] == field
@@ -234,8 +231,7 @@ def test_agreement_is_cut_by_two_dimensions_whose_cells_open_their_solutions(rea
 def test_agreement_is_compared_between_the_projects_that_one_reviews(project, people):
     ProjectFactory()
     MembershipFactory(user=people["manager"], role="annotator")
-    client = APIClient()
-    client.force_authenticate(people["manager"])
+    client = api_of(people["manager"])
     [of] = client.get("/api/v1/agreement/?rows=domain").json()
     assert (of["project"], [cell["pairs"] for cell in of["cells"]]) == (project.slug, [1])
     client.force_authenticate(people["annotator"])

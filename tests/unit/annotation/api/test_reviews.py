@@ -3,18 +3,17 @@
 import uuid
 
 import pytest
-from rest_framework.test import APIClient
 
 from annotation.models import Annotation, SentBack
 from annotation.work.claiming import claim_next
+from tests.api_client import api_of
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 
 pytestmark = pytest.mark.django_db
 
 
 def call(member):
-    client = APIClient()
-    client.force_authenticate(member.user)
+    client = api_of(member.user)
 
     def send(method, rest, body=None):
         answer = getattr(client, method)(f"/api/v1/{rest}", body, format="json")

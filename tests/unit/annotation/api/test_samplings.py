@@ -1,10 +1,10 @@
 """Sampling over the API: started by name, watched, cancelled, resumed; nothing of addresses or keys comes out."""
 
 import pytest
-from rest_framework.test import APIClient
 
 from annotation.loop.sampling import run_body
 from annotation.models import SamplingRun
+from tests.api_client import api_of
 from tests.factories import MembershipFactory, ProblemFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -16,9 +16,7 @@ def asked(project, manager, monkeypatch):
     for module in ("core.lifecycle", "loop.sampling.following"):
         monkeypatch.setattr(f"annotation.{module}.enqueue", lambda *task, **_: None)
     ProblemFactory(project=project)
-    client = APIClient()
-    client.force_authenticate(manager)
-    return client
+    return api_of(manager)
 
 
 @pytest.mark.slow
@@ -66,7 +64,6 @@ def test_what_cannot_be_is_refused_by_code(asked, wish, status, code):
 
 
 def test_only_managers_sample(project, asked):
-    client = APIClient()
-    client.force_authenticate(MembershipFactory(project=project, role="reviewer", user=UserFactory()).user)
+    client = api_of(MembershipFactory(project=project, role="reviewer", user=UserFactory()).user)
     assert client.get("/api/v1/projects/project/samplings/").status_code == 403
     assert client.post("/api/v1/projects/project/samplings/", {"endpoint": "sandbox"}).status_code == 403

@@ -21,6 +21,7 @@ from annotation.models import (
     TrainingRun,
     Webhook,
 )
+from tests.api_client import api_of
 from tests.factories import MembershipFactory, ModelVersionFactory, ProjectFactory, SnapshotFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -99,8 +100,7 @@ def statuses(project):
     def ask(address):
         found = []
         for user in [*people, UserFactory(), None]:
-            client = APIClient()
-            client.force_authenticate(user)
+            client = api_of(user)
             found.append(client.get(f"/api/v1/{address}").status_code)
         return tuple(found)
 
@@ -145,8 +145,7 @@ def test_nobody_deletes_a_project_and_who_tries_is_on_record(project):
     people = [MembershipFactory(project=project, role=role).user for role in ("annotator", "reviewer", "manager")]
     found = []
     for user in [*people, UserFactory()]:
-        client = APIClient()
-        client.force_authenticate(user)
+        client = api_of(user)
         answer = client.delete(f"/api/v1/projects/{project.slug}/")
         found.append((answer.status_code, answer.json()["code"]))
 

@@ -6,7 +6,6 @@ import json
 import msgspec
 import pytest
 from django.urls import reverse
-from rest_framework.test import APIClient
 
 from annotation.core import storage
 from annotation.core.errors import DomainError, Forbidden, Missing
@@ -22,6 +21,7 @@ from annotation.labels.datasets.contamination import (
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import ContaminationCheck, Upload
+from tests.api_client import api_of
 from tests.factories import MembershipFactory
 from tests.unit.annotation.labels.datasets.test_snapshots import rated, solution
 
@@ -107,8 +107,7 @@ def test_only_managers_check_and_only_one_file(manager, snapshot, tmp_path):
 
 
 def test_a_check_over_the_api(manager, snapshot):
-    api = APIClient()
-    api.force_authenticate(manager)
+    api = api_of(manager)
     address = f"/api/v1/snapshots/{snapshot.pk}/contamination-checks/"
     started = api.post(address, {"storage": "disk", "path": "bench.jsonl.gz"}, format="json")
     assert (started.status_code, started.json()["result"]) == (202, None)

@@ -6,11 +6,11 @@ import pytest
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
-from rest_framework.test import APIClient
 
 from annotation.models import Annotation, AuditEntry, Lease, Membership, Project, QueueItem
 from annotation.work.gold.hidden_gold import due, place_in_block
 from annotation.work.queue.leases import expire_leases, release
+from tests.api_client import api_of
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 from tests.unit.annotation.work.queue.gold_world import answer, claim, make_gold, work
 
@@ -129,8 +129,7 @@ def test_a_new_generation_lets_gold_in_hand_finish(generation, annotator):
 def test_what_an_annotator_sees_of_gold_has_the_same_shape_and_no_word_of_it(generation, annotator):
     make_gold(generation.project, 6)
     QueueItemFactory.create_batch(20, generation=generation)
-    client = APIClient()
-    client.force_authenticate(annotator.user)
+    client = api_of(annotator.user)
     seen = {"gold": [], "control": []}
     for _ in range(12):
         told = client.post(f"/api/v1/projects/{annotator.project.slug}/claim/", {}, format="json")

@@ -1,6 +1,5 @@
 import pytest
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.files import answer_checks
@@ -8,6 +7,7 @@ from annotation.labels.consensus.dispute_decision import resolve
 from annotation.models import AnswerCheck, AuditEntry, Dispute, Lease, Membership, Solution
 from annotation.work.claiming import claim_next
 from annotation.work.labelling.drafts import LARGEST, save_draft
+from tests.api_client import api_of
 from tests.factories import AnnotationFactory, MembershipFactory, QueueItemFactory, SolutionFactory
 
 pytestmark = pytest.mark.django_db
@@ -124,8 +124,7 @@ def test_a_check_that_read_the_wrong_reference_leaves_the_right_outcome(dispute,
 
 def test_programs_list_and_settle_disputes(dispute):
     reviewer = MembershipFactory(project=dispute.project, role=Membership.Role.REVIEWER)
-    client = APIClient()
-    client.force_authenticate(reviewer.user)
+    client = api_of(reviewer.user)
     (row,) = client.get(f"/api/v1/projects/{dispute.project.slug}/disputes/?state=open").json()["results"]
     assert (row["id"], row["reference_answer"], row["state"]) == (dispute.pk, "4", "open")
     body = {"upheld": True, "resolution": "It is 5.", "reference": "5"}

@@ -6,7 +6,6 @@ from threading import Event
 import pytest
 from django.db import connection, transaction
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.models import AuditEntry, Generation, Lane, Lease, Membership, QueueItem
@@ -15,6 +14,7 @@ from annotation.work.gold.designation import retire_gold
 from annotation.work.queue import managing
 from annotation.work.queue.items import lock_items
 from annotation.work.queue.leases import release
+from tests.api_client import api_of
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory, SolutionFactory
 from tests.unit.annotation.work.queue.gold_world import make_gold
 from tests.waiting import PATIENCE, is_waited_for, until
@@ -160,8 +160,7 @@ def test_without_a_generation_there_is_no_queue_to_add_to(generation, manager):
 
 def test_programs_do_the_same(generation, manager, items):
     annotator = MembershipFactory(project=generation.project)
-    client = APIClient()
-    client.force_authenticate(manager)
+    client = api_of(manager)
     address = f"/api/v1/projects/{generation.project.slug}/queue/"
     body = {"change": "hand", "items": [items[1].pk], "to": annotator.user.username}
     assert client.post(f"{address}change/", body, format="json").json() == {"changed": 1}
