@@ -26,6 +26,7 @@ import psycopg
 from launch.options import BASE_DIR
 from launch.postgres import Postgres
 from launch.tether import tethered
+from tests.processes import free_port
 from tests.waiting import until
 
 SOCKET = ".s.PGSQL.5432"
@@ -192,7 +193,7 @@ def outage_world(solutions: int) -> Iterator[World]:
         seed = [sys.executable, "-m", "tests.outage_seed", str(solutions)]
         told = subprocess.run(seed, cwd=BASE_DIR, env=environment, capture_output=True, text=True)
         assert told.returncode == 0, told.stderr
-        port = _free_port()
+        port = free_port()
         web = subprocess.Popen(
             tethered([
                 str(Path(sys.executable).parent / "gunicorn"), "config.wsgi", "--bind", f"127.0.0.1:{port}",
@@ -214,13 +215,6 @@ def _mount(folder: Path, running: ExitStack) -> Path | None:
         return None
     running.callback(subprocess.run, ["umount", "--lazy", folder], check=True)
     return folder
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def _answers(world: World) -> bool:

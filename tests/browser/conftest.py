@@ -1,5 +1,8 @@
 """An empty project with a manager and members. Files that need more fixtures under these names have their own."""
 
+import json
+from pathlib import Path
+
 import pytest
 from django.contrib.auth.models import User
 
@@ -15,3 +18,11 @@ def people() -> dict[str, User]:
 @pytest.fixture
 def project(people: dict[str, User]) -> Project:
     return manager_world.create_empty_project(people)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file of forty solutions, 80 kB."""
+    path = tmp_path / "runs.jsonl"
+    path.write_text("\n".join(json.dumps({"problem": f"p{'i' * n}", "steps": ["a" * 2000]}) for n in range(40)))
+    return path

@@ -1,6 +1,5 @@
 """Uploads from the import page over connections that break."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,13 +14,6 @@ from tests.waiting import until
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PIECE = 16_000
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "runs.jsonl"
-    path.write_text("\n".join(json.dumps({"problem": f"p{'i' * n}", "steps": ["a" * 2000]}) for n in range(40)))
-    return path
 
 
 def choose(page: Page, project: Project, file: Path) -> None:

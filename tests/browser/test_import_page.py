@@ -1,6 +1,5 @@
 """Uploads from the import page: several without a script, and one that cannot be read."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,13 +10,6 @@ from playwright.sync_api import Page, expect
 from annotation.models import ImportJob, Project, Upload
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "runs.jsonl"
-    path.write_text("\n".join(json.dumps({"problem": f"p{'i' * n}", "steps": ["a" * 2000]}) for n in range(40)))
-    return path
 
 
 def test_without_its_script_the_form_sends_several_files(

@@ -3,7 +3,6 @@
 Nothing here imports torch before a fixture needs it.
 """
 
-import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,10 +127,3 @@ def _make(family: str, folder: Path) -> Path:
     )
     getattr(transformers, model_class)(config).save_pretrained(folder)
     return folder
-
-
-@pytest.fixture
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -7,6 +7,7 @@ from annotation.models import AuditEntry, Lease, Membership, Project, QueueItem
 from annotation.work.claiming import claim_next
 from annotation.work.queue.leases import expire_leases, heartbeat, release
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
+from tests.unit.annotation.work.queue.gold_world import claim
 
 pytestmark = pytest.mark.django_db
 
@@ -19,10 +20,6 @@ def generation():
 @pytest.fixture
 def annotator(generation):
     return MembershipFactory(project=generation.project)
-
-
-def claim(membership, *holding):
-    return claim_next(by=membership.user, project=membership.project, holding=list(holding))
 
 
 def overdue(lease):

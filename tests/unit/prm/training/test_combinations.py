@@ -23,6 +23,7 @@ from prm.errors import ModelFileError
 from prm.manifest import WEIGHTS_FILE, read_manifest
 from prm.traces import write_traces
 from prm.training import run, train
+from tests.processes import free_port
 from tests.unit.prm.small_world import make_traces
 
 ALONE, TOGETHER, SHARDED = "alone", "together", "sharded"
@@ -104,12 +105,12 @@ def base(tmp_path: Path, backbone_folders: dict[str, Path]) -> Path:
     return folder
 
 
-def test_every_combination_trains_the_plain_model(tmp_path: Path, base: Path, free_port: int) -> None:
+def test_every_combination_trains_the_plain_model(tmp_path: Path, base: Path) -> None:
     data = tmp_path / "data.jsonl"
     write_traces(data, make_traces(12, seed=0) + make_traces(8, seed=1, split="calibration", prefix="c"))
     # Forked from one process that has imported what both need, for 5 CPU s.
     multiprocessing.set_forkserver_preload(["prm.training", "transformers.models.llama.modeling_llama"])
-    given = (data, tmp_path, base, free_port)
+    given = (data, tmp_path, base, free_port())
     multiprocessing.start_processes(_as_one_of_two, args=given, nprocs=2, start_method="forkserver")
 
     told = [json.loads((tmp_path / f"told-{rank}.json").read_text()) for rank in (0, 1)]

@@ -20,6 +20,7 @@ from prm.manifest import WEIGHTS_FILE
 from prm.traces import write_traces
 from prm.training import distributed, fitting, train
 from prm.training.caches import Cache
+from tests.processes import free_port
 from tests.unit.prm.small_world import make_traces
 
 SECONDS = 120  # for all steps of a test, which take 10 on an idle machine
@@ -65,7 +66,7 @@ Run = Callable[[Steps], list[list[Any]]]
 
 
 @pytest.fixture
-def run(tmp_path: Path, backbone_folders: dict[str, Path], free_port: int) -> Run:
+def run(tmp_path: Path, backbone_folders: dict[str, Path]) -> Run:
     """Run steps on both machines; returns what each yields, nothing of one that failed."""
     traces = make_traces(20, seed=0) + make_traces(16, seed=1, split="calibration", prefix="c")
     for rank in (0, 1):
@@ -78,7 +79,7 @@ def run(tmp_path: Path, backbone_folders: dict[str, Path], free_port: int) -> Ru
     def start(steps: Steps) -> list[list[Any]]:
         multiprocessing.set_forkserver_preload(["prm.training", "transformers.models.llama.modeling_llama"])
         context = multiprocessing.get_context("forkserver")
-        arguments = (steps, tmp_path, backbone_folders["llama"], free_port)
+        arguments = (steps, tmp_path, backbone_folders["llama"], free_port())
         processes = [context.Process(target=_run, args=(rank, *arguments)) for rank in (0, 1)]
         for process in processes:
             process.start()

@@ -7,7 +7,6 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Frontier, Lease, QueueItem
-from annotation.work.claiming import claim_next
 from annotation.work.queue.leases import expire_leases, release
 from tests.factories import (
     AnnotationFactory,
@@ -17,6 +16,7 @@ from tests.factories import (
     QueueItemFactory,
     SolutionFactory,
 )
+from tests.unit.annotation.work.queue.gold_world import claim
 
 pytestmark = pytest.mark.django_db
 
@@ -27,10 +27,6 @@ def world(**queue):
         project__policy={"queue": {"prefetch_depth": 10, **queue}, "rounds": {"time_zone": "Pacific/Kiritimati"}}
     )
     return generation, MembershipFactory(project=generation.project)
-
-
-def claim(membership, *holding):
-    return claim_next(by=membership.user, project=membership.project, holding=list(holding))
 
 
 def skip(membership, lease):
