@@ -15,6 +15,7 @@ from annotation.core.membership.tokens import issue_token
 from annotation.loop import registry
 from annotation.loop.gateway.training import read_manifest
 from annotation.models import ModelVersion, Project, Snapshot
+from annotation.serving import request_queue
 from config.env import VAR_DIR
 
 CHOICES = {"epochs": 2, "heads": 4, "hidden": 16}
@@ -80,3 +81,8 @@ def program_of(user: User) -> APIClient:
     _, secret = issue_token(by=user, name="program")
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
     return client
+
+
+def count_waiting() -> int:
+    """The number of scoring requests that no worker has answered."""
+    return int(request_queue.redis_client().xlen(request_queue.STREAM))

@@ -143,10 +143,6 @@ def count_workers() -> int:
     return len(list(redis_client().scan_iter(match=_alive_key("*"), count=1000)))
 
 
-def count_waiting() -> int:
-    return int(redis_client().xlen(STREAM))
-
-
 def join_group(worker: str) -> None:
     """Register the worker as a reader of the stream. Call it again after Redis has lost its data."""
     try:

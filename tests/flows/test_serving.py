@@ -16,10 +16,10 @@ from annotation.loop import registry
 from annotation.loop.gateway.scoring import loaded_scorer
 from annotation.loop.gateway.training import model_path
 from annotation.models import ServedScore
-from annotation.serving import request_queue, reviewing
+from annotation.serving import reviewing
 from config.settings.base import BASE_DIR
 from tests.factories import SolutionFactory, UserFactory
-from tests.serving_world import PROBLEM, STEPS, add_version, program_of, served_project, trained_folder
+from tests.serving_world import PROBLEM, STEPS, add_version, count_waiting, program_of, served_project, trained_folder
 from tests.waiting import until
 
 GUIDE = BASE_DIR / "docs" / "reference" / "serving.md"
@@ -66,7 +66,7 @@ def test_the_scores_are_those_of_the_champion_and_are_logged(project, manager):
     assert row.model_version == champion
     assert row.mean == pytest.approx(expected.mean, abs=1e-5)
     assert row.text == [PROBLEM, [[text, "reasoning"] for text in STEPS]]
-    until(lambda: request_queue.count_waiting() == 0)
+    until(lambda: count_waiting() == 0)
 
 
 def test_a_named_version_answers_and_many_solutions_keep_their_order(project, manager):
@@ -106,11 +106,11 @@ def test_no_request_fails_while_champions_change(project, manager):
 def test_what_waits_while_a_worker_is_dead_is_answered_together_by_the_next(project, manager, celery_workers):
     program = program_of(manager)
     warm(program)
-    until(lambda: request_queue.count_waiting() == 0)
+    until(lambda: count_waiting() == 0)
     celery_workers.kill("score")
     with ThreadPoolExecutor(8) as threads:
         asked = [threads.submit(score, program) for _ in range(8)]
-        until(lambda: request_queue.count_waiting() == 8)
+        until(lambda: count_waiting() == 8)
         celery_workers.start()
         assert {each.result().status_code for each in asked} == {200}
     until(lambda: ServedScore.objects.filter(batch=8).count() == 8)

@@ -10,6 +10,7 @@ import redis
 from annotation.serving import request_queue
 from annotation.serving.inbox import Inbox, receive
 from annotation.serving.messages import Answer, Question, decode_answer
+from tests.serving_world import count_waiting
 from tests.waiting import until
 
 
@@ -36,7 +37,7 @@ def test_each_thread_gets_the_answer_to_its_own_question_and_one_message_holds_t
     threads = [threading.Thread(target=ask, args=(one,)) for one in sent]
     for thread in threads:
         thread.start()
-    until(lambda: request_queue.count_waiting() == 5)
+    until(lambda: count_waiting() == 5)
     taken = request_queue.take_waiting("worker", most=9, seconds=1)
     assert len({queued.question.answer_to for queued in taken}) == 1
     numbers = {queued.question.id: number for number, queued in enumerate(taken)}

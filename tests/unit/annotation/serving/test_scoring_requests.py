@@ -15,6 +15,7 @@ from annotation.serving import quotas, request_queue
 from annotation.serving.messages import Question, encode
 from annotation.serving.worker import new_name, portions
 from tests.factories import MembershipFactory
+from tests.serving_world import count_waiting
 from tests.waiting import until
 
 pytestmark = pytest.mark.django_db
@@ -84,7 +85,7 @@ def test_a_full_line_sends_away_with_the_time_that_it_takes(settings):
     with pytest.raises(request_queue.Overloaded) as refused:
         request_queue.wait_for_answer(question())
     assert (refused.value.status, refused.value.wait) == (429, 2)
-    assert request_queue.count_waiting() == 4
+    assert count_waiting() == 4
 
 
 def test_an_old_question_holds_the_line_until_a_worker_has_taken_it():
@@ -102,7 +103,7 @@ def test_a_line_that_nobody_reads_says_so_in_time_and_leaves_nothing_behind():
     with pytest.raises(request_queue.NoWorker) as silence:
         request_queue.wait_for_answer(question())
     assert silence.value.status == 503
-    assert request_queue.count_waiting() == 0
+    assert count_waiting() == 0
 
 
 def test_a_living_worker_that_is_too_slow_is_a_timeout():
