@@ -24,7 +24,7 @@ from prm.traces import Trace
 from prm.training.caches import Cache
 from prm.training.calibrating import calibrate
 from prm.training.costs import Meter
-from prm.training.dataset import NO_ESTIMATES, as_documents, documents, unread_documents
+from prm.training.dataset import NO_ESTIMATES, Document, as_documents, documents, unread_documents
 from prm.training.distributed import ALONE
 from prm.training.fitting import Fit
 from prm.training.inputs import Reader, encode_cached
@@ -88,7 +88,7 @@ class Model:
 def compute(world: World, backbone: Backbone, config: TrainConfig, cache: Cache) -> Features:
     """The features of every solution of a world, computed once or read from the cache."""
     log = _log()
-    passes = _budget("reading", config)
+    passes = _budget(config)
     reader = Reader(backbone, config.features, cache, ALONE, passes, lambda lengths: None, lambda done, of: None)
 
     def part(traces: list[Trace]) -> Part:
@@ -114,14 +114,8 @@ def learn(
     The graded ones of the pool's solutions at `unread` teach by their answers, with the `noise` of those. `estimates`
     has by place the traces of solutions with Monte Carlo estimates; the unread ones teach with the `estimate_noise`.
     """
-    pool = features.pool
-    taught = documents(revealed, config)
-    encoded: list[Encoded] = []
-    rows: list[int] = []
-    for place, document in zip(places, taught, strict=True):
-        spans = pool.encoded[place].spans[: len(document.trace.steps)]
-        encoded.append(Encoded(pool.encoded[place].ids, spans, len(document.trace.steps)))
-        rows += range(pool.offsets[place], pool.offsets[place] + len(spans))
+    pool, held = features.pool, features.calibration
+    taught, encoded, rows = _labelled(revealed, places, pool, config)
     listed = [
         place
         for place in unread
@@ -130,11 +124,9 @@ def learn(
     traces = [estimates.get(place, pool.traces[place]) for place in listed]
     taught += unread_documents(traces, noise, len(places), estimate_noise)
     encoded += [pool.encoded[place] for place in listed]
-    rows += rows_of(listed, pool.offsets)
+    fit_rows = pool.rows[rows + rows_of(listed, pool.offsets)]
     known = Supervision.of(taught, encoded, config.neutral)
-    held = features.calibration
     held_known = Supervision.of(as_documents(held.traces), held.encoded, config.neutral)
-    fit_rows = features.pool.rows[rows]
     torch.manual_seed(config.seed)
     readout = Readout(config, heads_width(fit_rows.shape[1], config.features))
     readout.standardise_on(fit_rows)
@@ -148,13 +140,27 @@ def learn(
             log=_log(),
             checkpoint=Path(folder) / "state.safetensors",
             key="",
-            passes=_budget("reading", config),
+            passes=_budget(config),
             on_part=lambda lengths: None,
         )
         fit.run()
     readout.eval()
     logits, _ = fit.held_logits()
     return Model(readout, *calibrate(held.traces, held.encoded, held_known, logits))
+
+
+def _labelled(
+    revealed: Sequence[Trace], places: Sequence[int], pool: Part, config: TrainConfig
+) -> tuple[list[Document], list[Encoded], list[int]]:
+    """The documents of the revealed labels, each with its encoded steps, and the pool's rows of these steps."""
+    taught = documents(revealed, config)
+    encoded: list[Encoded] = []
+    rows: list[int] = []
+    for place, document in zip(places, taught, strict=True):
+        spans = pool.encoded[place].spans[: len(document.trace.steps)]
+        encoded.append(Encoded(pool.encoded[place].ids, spans, len(document.trace.steps)))
+        rows += range(pool.offsets[place], pool.offsets[place] + len(spans))
+    return taught, encoded, rows
 
 
 def _teaches_by_grade(pool: Part, place: int) -> bool:
@@ -166,5 +172,5 @@ def _log() -> Log:
     return Log(lambda progress: None, lambda: False, Meter(CPU, ALONE), {})
 
 
-def _budget(what: str, config: TrainConfig) -> Budget:
-    return Budget(what, config.token_budget, lambda message: None)
+def _budget(config: TrainConfig) -> Budget:
+    return Budget("reading", config.token_budget, lambda message: None)

@@ -27,26 +27,19 @@ class Sizes(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """A sandbox world, and its difference from the default."""
+    """A sandbox world; if `matched`, right and wrong solutions of a domain are equally long (`match_lengths`)."""
 
     config: WorldConfig
-    words: str
     matched: bool = False
 
 
 WORLDS: dict[str, Variant] = {
-    "sandbox": Variant(WorldConfig(), "the frozen world: half of all solutions have an error, skills are Zipf"),
-    "rare-errors": Variant(
-        WorldConfig(pool_errors=0.15), "one solution of the pool in ten is wrong; what is measured is balanced"
-    ),
-    "long-solutions": Variant(WorldConfig(aside=0.6), "before six steps in ten stands one that adds nothing"),
-    "shifted-pool": Variant(
-        WorldConfig(zipf=0.0, pool_zipf=1.5), "skills are Zipf 1.5 in the pool and all alike in what is measured"
-    ),
-    "skewed": Variant(WorldConfig(zipf=0.0, pool_zipf=1.5, pool_errors=0.15), "rare errors in a shifted pool"),
-    "matched-length": Variant(
-        WorldConfig(), "right and wrong solutions of a domain are alike in steps and in characters a step", matched=True
-    ),
+    "sandbox": Variant(WorldConfig()),
+    "rare-errors": Variant(WorldConfig(pool_errors=0.15)),  # one pool solution in ten is wrong
+    "long-solutions": Variant(WorldConfig(aside=0.6)),
+    "shifted-pool": Variant(WorldConfig(zipf=0.0, pool_zipf=1.5)),
+    "skewed": Variant(WorldConfig(zipf=0.0, pool_zipf=1.5, pool_errors=0.15)),
+    "matched-length": Variant(WorldConfig(), matched=True),
 }
 
 
