@@ -167,9 +167,9 @@ def _take_new(
     gold = lease_due(membership, situation.decision, any_gold=situation.any_gold, now=now, until=until)
     if isinstance(gold, Claim):
         return gold
-    draws = hints.is_drawn(membership)
+    may_get_hint = hints.may_get_hint(membership)
     entry = audit.entry(by=by, action="lease.claim", kind=Lease, after={"expires_at": until.isoformat()})
-    audited = None if gold or draws else entry | {"project": membership.project_id}
+    audited = None if gold or may_get_hint else entry | {"project": membership.project_id}
     if gold:
         taken: Taken | None = gold
     elif thoroughly:

@@ -74,7 +74,7 @@ class Team:
             for tensor, summed in zip(bucket, flat.split([t.numel() for t in bucket]), strict=True):
                 tensor.copy_(summed.view_as(tensor))
 
-    def same(self, tensors: Iterable[Tensor]) -> None:
+    def copy_from_leader(self, tensors: Iterable[Tensor]) -> None:
         """Copy the leader's values to every process."""
         if self.size > 1:
             for tensor in tensors:

@@ -203,7 +203,7 @@ class Training:
         if team.leads:
             readout.standardise_on(features)
         readout.to(backbone.device)
-        team.same(readout.buffers())
+        team.copy_from_leader(readout.buffers())
         if config.lane == "heads":
             held_features = reader.read(lessons.held)
             self.log.meter.absorb()

@@ -35,9 +35,9 @@ def draw(membership: Membership, taken: Taken, *, now: datetime) -> bool | None:
     """Decide at random, for this person and this solution, between a hint (True) and the blind arm (False).
 
     None, and no hint, if a draw exists already or none is made: the policy has no hint here, the solution has no stored
-    champion score, or `is_drawn` is false. The caller has locked the membership.
+    champion score, or the person may not get hints. The caller has locked the membership.
     """
-    if not is_drawn(membership):
+    if not may_get_hint(membership):
         return None
     policy = membership.project.policies.hints
     row = fetch_one(
@@ -55,7 +55,7 @@ def draw(membership: Membership, taken: Taken, *, now: datetime) -> bool | None:
     return None if row is None else bool(row[0])
 
 
-def is_drawn(membership: Membership) -> bool:
+def may_get_hint(membership: Membership) -> bool:
     """Whether this person may get hints; not if people choose the path (scores are of the sampled steps)."""
     policy = membership.project.policies.hints
     return bool(
