@@ -7,7 +7,6 @@ from django.apps import AppConfig
 class AnnotationConfig(AppConfig):
     name = "annotation"
     verbose_name = "Annotation"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         for model in ("reliability", "mace", "consensus"):  # register the product's consensus models

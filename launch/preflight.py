@@ -17,8 +17,7 @@ ANSWER_SECONDS = 3
 
 
 def check(options: Options) -> None:
-    """Check the folder, the port and the external servers. Raises LaunchError."""
-    check_writable(options.var)
+    """Check the port and the external servers. Raises LaunchError."""
     check_port(options.host, options.port)
     if options.external["DATABASE_URL"]:
         check_database(options.external["DATABASE_URL"])

@@ -72,9 +72,8 @@ class Cache:
                     file.execute("PRAGMA journal_mode=WAL")
                 file.executescript(SCHEMA)
                 with file:
-                    file.execute(
-                        "BEGIN IMMEDIATE"
-                    )  # a read also writes, and a read transaction cannot always be upgraded
+                    # A read also writes, and a read transaction cannot always be upgraded.
+                    file.execute("BEGIN IMMEDIATE")
                     return work(file)
             finally:
                 file.close()

@@ -35,16 +35,13 @@ def costs_by_member(project: Project) -> dict[int, LabelCost]:
     )
     machines = MachineAnnotator.objects.filter(membership__project=project)
     per_label = dict(machines.values_list("membership", "cost_per_label"))
-    costs = {}
+    costs, hour = {}, project.policies.costs.hour
     for member, kind, n, accepted, ms in rows:
         seconds = (ms or 0) / 1000
-        spent = _spent(project.policies.costs.hour, seconds)
         if kind == Membership.Kind.MACHINE:
             price = per_label.get(member)
             spent = None if price is None else price * n
+        else:
+            spent = None if hour is None or not seconds else hour * seconds / 3600
         costs[member] = LabelCost(n, accepted, seconds, spent / accepted if spent is not None and accepted else None)
     return costs
-
-
-def _spent(hour: float | None, seconds: float) -> float | None:
-    return None if hour is None or not seconds else hour * seconds / 3600

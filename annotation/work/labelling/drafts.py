@@ -23,7 +23,8 @@ def save_draft(*, by: User, lease_id: int, version: int, body: dict[str, Any], b
     Conflict (`lease_ended`; `draft_conflict` if another tab has saved since, with the stored version and body in
     `extra`).
     """
-    _check_size(body)
+    if len(json.dumps(body)) > LARGEST:
+        raise DomainError(Message("invalid_draft", largest=f"{LARGEST:,}"), {"field": "body"})
     lease, _item = lock_lease(by=by, lease_id=lease_id)
     if lease.state == Lease.State.RELEASED or (
         lease.state == Lease.State.SUBMITTED and based_on != _latest_revision(lease)
@@ -44,8 +45,3 @@ def save_draft(*, by: User, lease_id: int, version: int, body: dict[str, Any], b
 def _latest_revision(lease: Lease) -> int | None:
     own = Annotation.objects.filter(annotator=lease.annotator_id, solution=lease.solution_id)
     return own.order_by("-revision").values_list("revision", flat=True).first()
-
-
-def _check_size(body: dict[str, Any]) -> None:
-    if len(json.dumps(body)) > LARGEST:
-        raise DomainError(Message("invalid_draft", largest=f"{LARGEST:,}"), {"field": "body"})
