@@ -72,17 +72,17 @@ django.setup()
 
 
 def pytest_xdist_setupnodes() -> None:
-    """Hide the settings from xdist's workers: they would be read there before a worker has taken its own part."""
+    """Hide the settings from xdist's workers: they would read them before they choose a database of their own."""
     del os.environ["DJANGO_SETTINGS_MODULE"]
 
 
 def pytest_unconfigure() -> None:
-    """Stop the servers; a run that is killed takes them with it."""
+    """Stop the servers; if the run is killed, they end with it."""
     RUNNING.close()
 
 
 @pytest.fixture(autouse=True)
 def in_english() -> Iterator[None]:
-    """A request leaves its language with the thread, which the next test has too."""
+    """Reset the language, which a request leaves set in the thread that runs the next test."""
     yield
     translation.deactivate()

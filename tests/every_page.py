@@ -120,7 +120,10 @@ def patterns(of: list[Any], around: tuple[str, ...] = ()) -> Iterator[tuple[str,
 
 
 def addresses(project: Project) -> list[str]:
-    """Every address but those of files. One that shows a row that is not in `rows` is not found there, and told."""
+    """Every address except those of files.
+
+    A page of one row that `rows` does not name gets id 0, so its address is reported as not found.
+    """
     found, known = [], rows(project)
     for name, parts in [*patterns(urls.urlpatterns), *patterns(account_urls.urlpatterns)]:
         for row in [] if name in FILES else known.get(name, [{}]):

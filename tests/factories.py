@@ -204,7 +204,7 @@ def make_comparison(*, gain=0.1, low=0.01, high=0.2, solutions=20, problems=10, 
 
 
 def make_verdict(**fields):
-    """A promotion on a measurement, but for these `fields`."""
+    """A verdict that promotes a measured model, except for these `fields`."""
     given = {
         "promote": True,
         "sentence": Message("model_number_capital", n=1),

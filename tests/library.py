@@ -20,7 +20,7 @@ from prm.__main__ import main
 
 
 def stay_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run what rounds and model jobs start as processes here."""
+    """Run the processes that rounds and model jobs start in the test's own process."""
     for module in (trainer, shadow):
         monkeypatch.setattr(module, "watch", watch)
     for job in (auditing, exporting, importing):
@@ -68,7 +68,7 @@ def _run_command(job: ModelJob, *arguments: str | Path) -> None:
 
 @contextmanager
 def _handlers_restored() -> Iterator[None]:
-    """Training takes the signals that stop a process."""
+    """Restore the signal handlers that training replaces."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield

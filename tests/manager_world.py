@@ -42,7 +42,7 @@ def create_people() -> dict[str, User]:
 
 
 def create_empty_project(people: dict[str, User]) -> Project:
-    """A project where nothing happened yet."""
+    """A project without any work."""
     project = create_project(by=people["manager"], name="Algebra pilot", slug="algebra")
     for role in ("annotator", "reviewer"):
         add_member(by=people["manager"], project=project, user=people[role], role=role)

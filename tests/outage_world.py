@@ -1,4 +1,4 @@
-"""A platform of its own for tests that stop, crash, cut off and fill its database; the suite's is left alone.
+"""A separate platform for tests that stop, crash, disconnect and fill its database.
 
 A PostgreSQL cluster, where possible on a small file system of its own; a relay in front of it, which can lose an
 answer; and the web server as it is deployed, with its pool of connections. No Redis answers it.
@@ -91,7 +91,7 @@ class Answer:
 
 @dataclass
 class World:
-    """`disk` is the folder of the small file system, None where none could be mounted."""
+    """`disk` is the folder of the small file system, None if it could not be mounted."""
 
     cluster: Postgres
     relay: Relay
@@ -106,7 +106,7 @@ class World:
         return self._send("PUT", path, body)
 
     def claim(self) -> dict[str, Any]:
-        """A task that was not handed in yet."""
+        """Claim the next task."""
         task: dict[str, Any] = until(lambda: self.post("projects/outage/claim/", {}).body.get("task"))
         return task
 
@@ -114,7 +114,7 @@ class World:
         return self.post("projects/outage/annotations/", submission)
 
     def submit_until_kept(self, submission: dict[str, Any]) -> Answer:
-        """As the workbench does: the same again for as long as the server says that it cannot."""
+        """Send the submission again, as the workbench does, until the server can store it."""
 
         def kept() -> Answer | None:
             answer = self.submit(submission)
@@ -124,7 +124,7 @@ class World:
         return until(kept)
 
     def sql(self, statement: str, *values: Any) -> Any:
-        """The first column of the first row, asked of the database itself."""
+        """The first column of the first row, read without the platform."""
         with psycopg.connect(self.cluster.url, autocommit=True) as connection:
             row = connection.execute(statement, values).fetchone()
         return row and row[0]
@@ -209,7 +209,7 @@ def outage_world(solutions: int) -> Iterator[World]:
 
 
 def _mount(folder: Path, running: ExitStack) -> Path | None:
-    """A file system of SIZE_MB in memory, where this process may mount one."""
+    """A file system of SIZE_MB in memory; None if this process may not mount one."""
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE_MB}m", "tmpfs", folder], capture_output=True)
     if mounted.returncode != 0:
         return None

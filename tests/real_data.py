@@ -1,4 +1,4 @@
-"""Real labelled files that may lie beside the checkout, in `shared/data` or where STEPMARK_DATA says."""
+"""Real labelled files, in `shared/data` beside the checkout or in the folder that STEPMARK_DATA names."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 
 def real_data(name: str) -> Path:
-    """Path of a real file; the test is skipped where it is not there."""
+    """The path of a real file; skips the test if it does not exist."""
     beside = [parent / "shared" / "data" for parent in Path(__file__).resolve().parents]
     given = [Path(os.environ["STEPMARK_DATA"])] if "STEPMARK_DATA" in os.environ else []
     for folder in [*given, *beside]:

@@ -1,4 +1,4 @@
-"""Waiting in tests for what other processes do: as long as a machine with other work may take, and no longer."""
+"""Waits in tests for other processes, for as long as a busy machine may need."""
 
 import inspect
 import time
@@ -12,7 +12,7 @@ Found = TypeVar("Found")
 
 
 def until(true: Callable[[], Found], seconds: float = PATIENCE) -> Found:
-    """Wait until `true()` is; returns what it gave. Raises AssertionError with the source of what never was."""
+    """Wait until `true()` is true, and return its result. Raises AssertionError with its source after `seconds`."""
     deadline = time.monotonic() + seconds
     while not (found := true()):
         assert time.monotonic() < deadline, f"{seconds} s have passed, and this is still false:\n{_source(true)}"
@@ -21,7 +21,7 @@ def until(true: Callable[[], Found], seconds: float = PATIENCE) -> Found:
 
 
 def is_waited_for() -> bool:
-    """Whether somebody waits for a lock of this connection; `pg_stat_activity` would not change in a transaction."""
+    """Whether another connection waits for a lock of this one; `pg_stat_activity` is fixed in a transaction."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))")
         return cursor.rowcount > 0

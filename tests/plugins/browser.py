@@ -65,7 +65,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 @pytest.fixture(scope="session")
 def front_end() -> None:
-    """The built front end, built here where its sources have changed."""
+    """The built front end; builds it if its sources have changed."""
     frontend.BUILT.parent.mkdir(parents=True, exist_ok=True)
     with (frontend.BUILT.parent / ".build.lock").open("w") as lock:  # one test process builds, the others wait
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -82,7 +82,7 @@ def browser_context_args(browser_context_args: dict[str, Any], live_server: Any,
 
 @pytest.fixture(autouse=True)
 def _no_request_outlives_its_test(request: pytest.FixtureRequest, no_task_outlives_its_test: None) -> Iterator[None]:
-    """Wait for the live server's last answer, then for the tasks it queued: a closed browser tells nothing of them."""
+    """Wait for the live server's last response, then for the tasks that it queued: closing the browser does not."""
     if "live_server" not in request.fixturenames:
         yield
         return
@@ -121,9 +121,9 @@ def page_for(
 
 @pytest.fixture
 def open_for(page_for: Callable[..., Page]) -> Iterator[Callable[..., Page]]:
-    """`page_for`, where a script's error and what the policy of contents refuses fail the test.
+    """`page_for`; a script error or a violation of the content security policy fails the test.
 
-    No request outlives it into the next test's database.
+    All requests end before the next test begins.
     """
     errors: list[str] = []
     contexts: list[BrowserContext] = []

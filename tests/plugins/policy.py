@@ -1,4 +1,4 @@
-"""The sandbox's policies in a process of their own; every third request is turned away, as a busy server does."""
+"""The sandbox's policies in a separate process, which rejects every third request like a busy server."""
 
 import subprocess
 import sys

@@ -87,7 +87,7 @@ class Workers:
         self._processes[queue].wait()
 
     def stop(self) -> None:
-        """Stop all of them, at once where they do not within some seconds."""
+        """Stop all workers, and kill those that do not stop within ten seconds."""
         for process in self._processes.values():
             process.terminate()
         for process in self._processes.values():
@@ -101,15 +101,15 @@ class Workers:
 
     @property
     def started(self) -> bool:
-        """Whether they take up what a test queues."""
+        """Whether the workers run."""
         return bool(self._processes)
 
     def log(self, queue: str) -> Path:
-        """Where the worker of a queue writes."""
+        """The log file of a queue's worker."""
         return self._logs / f"worker-{queue}.log"
 
     def clear(self) -> None:
-        """Drop what waits and let finish what runs, so that the next test starts with idle workers."""
+        """Delete waiting tasks and wait for running ones, so that the next test starts with idle workers."""
         until(lambda: self._idle() and self._idle())  # what ends between two questions may have called for more
 
     def _idle(self) -> bool:

@@ -1,7 +1,7 @@
 """A project with work in every state, and one person of each role.
 
-Half of a page's test would be the making of that project. It is made once for the tests of a module that ask for it
-one after another, in a transaction around theirs; each rolls back to it and has instances of its own.
+Creating the project would take half the time of a test. So consecutive tests of a module that need it share one, in a
+transaction around theirs. Each test rolls back to it and reads instances of its own.
 """
 
 from collections.abc import Iterator
@@ -18,16 +18,16 @@ from tests import manager_world
 
 
 class SharedWorld:
-    """The filled project, there while it is `open`."""
+    """The filled project, which exists while this is `open`."""
 
-    blocker: DjangoDbBlocker | None = None  # known once a test has made the database
+    blocker: DjangoDbBlocker | None = None  # set once a test has created the database
 
     def __init__(self) -> None:
         self._around = ExitStack()
         self.open = False
 
     def enter(self) -> None:
-        """Make the project; what follows is rolled back to here."""
+        """Create the project; each test rolls back to this point."""
         if self.open or self.blocker is None:
             return
         with self.blocker.unblock():
@@ -37,7 +37,7 @@ class SharedWorld:
         self.open = True
 
     def leave(self) -> None:
-        """Roll it back."""
+        """Roll the project back."""
         if self.open and self.blocker is not None:
             with self.blocker.unblock():
                 transaction.set_rollback(True)
@@ -71,7 +71,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 @pytest.fixture(scope="session")
 def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[SharedWorld]:
-    """The first test makes its project itself: only then there is a database."""
+    """The first test creates a project of its own, because the database does not exist before."""
     WORLD.blocker = django_db_blocker
     yield WORLD
     WORLD.leave()

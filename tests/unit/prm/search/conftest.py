@@ -14,5 +14,5 @@ def problems():
 
 @pytest.fixture
 def policy(policy_url):
-    """One that answers in spite of being busy now and then."""
+    """A policy that is asked again when it is busy."""
     return Endpoint(policy_url, "sandbox-medium", retries=30)

@@ -40,10 +40,10 @@ def solutions(project):
 
 @pytest.fixture
 def start(project, manager, sent, endpoint):
-    """Create a run with these wishes, without working on it."""
+    """Create a run with these options, without working on it."""
 
-    def start(method="judge", **wishes):
-        plan = JudgingPlan(method, "judge", **({"seed": 1, "max_tokens": 200} | wishes))
+    def start(method="judge", **options):
+        plan = JudgingPlan(method, "judge", **({"seed": 1, "max_tokens": 200} | options))
         return judging_runs.start_judging(by=manager, project=project, plan=plan)
 
     return start
@@ -53,8 +53,8 @@ def start(project, manager, sent, endpoint):
 def judge(start):
     """Create a run and work on it to its end."""
 
-    def judge(*args, **wishes):
-        return work(start(*args, **wishes))
+    def judge(*args, **options):
+        return work(start(*args, **options))
 
     return judge
 

@@ -11,7 +11,7 @@ from tests.factories import ModelVersionFactory, ProjectFactory, SolutionFactory
 
 
 class Oracle:
-    """What the gateway is asked for, and `wrong`: how far off its scores are from now on."""
+    """Stands in for the gateway: `asked` are the scored solutions, and `wrong` is added to each new score."""
 
     def __init__(self) -> None:
         self.asked: list[int] = []
@@ -54,7 +54,7 @@ def champion(project):
 
 @pytest.fixture
 def sent(monkeypatch):
-    """Tasks that were asked for: (name, arguments, queue)."""
+    """The enqueued tasks: (name, arguments, queue)."""
     tasks = []
     monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: tasks.append((task, args, queue)))
     return tasks

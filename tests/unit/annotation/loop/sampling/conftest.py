@@ -29,10 +29,10 @@ def sent(monkeypatch):
 
 @pytest.fixture
 def sample(sandbox, sent):
-    """Start a run with these wishes and sample to its end."""
+    """Start a run with these options and sample to its end."""
 
-    def sample(**wishes):
-        plan = sampling_runs.SamplingPlan("sandbox", **({"samples": 2, "seed": 1} | wishes))
+    def sample(**options):
+        plan = sampling_runs.SamplingPlan("sandbox", **({"samples": 2, "seed": 1} | options))
         run = sampling_runs.create_sampling(by=None, project=sandbox, plan=plan)
         run_sampling(run.pk, seconds=None)
         run.refresh_from_db()
