@@ -63,6 +63,38 @@ def test_enter_in_the_reason_makes_no_decision(open_for: Callable[..., Page], pr
     assert dispute.state == Dispute.State.DISMISSED
 
 
+def test_a_text_that_was_left_unsent_returns_in_the_same_tab(
+    open_for: Callable[..., Page], project: Project, settings: Any
+) -> None:
+    """A judge's prompt was lost to the button beside it, which leaves to choose solutions."""
+    settings.POLICY_ENDPOINTS = {"judge": {"url": "http://127.0.0.1:1/v1", "model": "judge"}}
+    page = open_for(User.objects.get(username="manager"))
+    prompt, judging = page.get_by_label("Prompt"), f"/p/{project.slug}/judge/"
+    page.goto(judging)
+    prompt.fill("Judge {problem} by {steps}")
+    page.get_by_role("link", name="Choose solutions").click()
+    page.goto(f"{judging}?split=pool")
+    expect(prompt).to_have_value("Judge {problem} by {steps}")
+    page.goto("/projects/new/")
+    page.get_by_text("Pasted text", exact=True).click()
+    pasted = page.get_by_label("A problem, a blank line, and its solution")
+    pasted.fill("What is 1 + 1?\n\nIt is 2.")
+    page.reload()
+    expect(pasted).to_have_value("What is 1 + 1?\n\nIt is 2.")
+    page.get_by_role("button", name="Create empty").click()
+    expect(page.get_by_text("Enter a name")).to_be_visible()
+    page.reload()
+    expect(pasted).to_have_value("What is 1 + 1?\n\nIt is 2.")
+    page.get_by_label("Name").fill("Sums")
+    page.get_by_role("button", name="Create empty").click()
+    page.wait_for_url("**/p/sums/")
+    page.goto("/projects/new/")
+    page.get_by_text("Pasted text", exact=True).click()
+    expect(pasted).to_have_value("")
+    page.goto(judging)
+    expect(prompt).not_to_have_value("")
+
+
 @pytest.mark.parametrize("returns", [True, False], ids=["the same person", "somebody else"])
 def test_what_was_typed_outlives_the_session_for_the_same_person(
     open_for: Callable[..., Page], project: Project, returns: bool

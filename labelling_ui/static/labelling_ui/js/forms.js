@@ -1,6 +1,7 @@
 // Conveniences of every form; all forms work without this script.
 (() => {
   const KEY = "stepmark:sent-form";
+  const LEFT = `stepmark:left-form:${location.pathname}`;
   const SECOND_PRESS_MS = 5_000;
   const OWN_VALUES = ["hidden", "file", "password", "submit", "button", "fieldset"];
   let last = { form: null, at: 0 };
@@ -39,38 +40,43 @@
 
   // What was typed returns to its fields if the page does with an error, or after signing in again.
   function remember(form) {
-    const fields = fieldsOf(form);
-    if (!fields.length || form.querySelector("[type=password]")) return;
-    store({
-      person: document.body.dataset.person,
-      page: location.pathname,
-      action: form.getAttribute("action"),
-      fields: fields.map((field) => ({ name: field.name, option: isChecked(field) && field.value, state: stateOf(field) })),
-      rejected: false,
-    });
+    if (!fieldsOf(form).length || form.querySelector("[type=password]")) return;
+    store(KEY, { ...written(form), page: location.pathname, action: form.getAttribute("action"), rejected: false });
   }
 
-  function store(sent) {
+  function written(form) {
+    const fields = fieldsOf(form).map((field) => ({
+      name: field.name,
+      option: isChecked(field) && field.value,
+      state: stateOf(field),
+    }));
+    return { person: document.body.dataset.person, fields };
+  }
+
+  function store(key, value) {
     try {
-      if (sent) sessionStorage.setItem(KEY, JSON.stringify(sent));
-      else sessionStorage.removeItem(KEY);
+      if (value) sessionStorage.setItem(key, JSON.stringify(value));
+      else sessionStorage.removeItem(key);
     } catch {
       // The browser stores nothing, or not so much.
     }
   }
 
-  function stored() {
+  function stored(key) {
     try {
-      return JSON.parse(sessionStorage.getItem(KEY));
+      return JSON.parse(sessionStorage.getItem(key));
     } catch {
       return null;
     }
   }
 
-  function restore({ action, fields }) {
-    const form = [...document.forms].find(
+  function sentForm({ action, fields }) {
+    return [...document.forms].find(
       (form) => form.getAttribute("action") === action && fieldsOf(form)[0]?.name === fields[0].name,
     );
+  }
+
+  function restore(form, fields) {
     const left = form ? fieldsOf(form) : [];
     for (const { name, option, state } of fields) {
       const at = left.findIndex((field) => field.name === name && (option === false || field.value === option));
@@ -84,13 +90,35 @@
 
   // After the other scripts of the page, which compare with the values that it was opened with.
   document.addEventListener("DOMContentLoaded", () => {
-    const sent = stored();
+    restoreLeft();
+    const sent = stored(KEY);
     if (!sent) return;
     const signingIn = document.querySelector("[type=password]") !== null;
     const rejects = signingIn || document.querySelector(".message.error, .failure") !== null;
     const returned = sent.page === location.pathname && sent.person === document.body.dataset.person;
     sent.rejected ||= rejects;
-    store((returned ? sent.rejected : rejects) ? sent : null);
-    if (returned && sent.rejected) restore(sent);
+    store(KEY, (returned ? sent.rejected : rejects) ? sent : null);
+    if (returned && sent.rejected) restore(sentForm(sent), sent.fields);
+  });
+
+  // A form marked `data-kept` returns as it was left, in the same tab, if a text was typed into it and not sent.
+  let typed = null;
+  let sending = false;
+
+  function restoreLeft() {
+    const form = document.querySelector("form[data-kept]");
+    const left = form && stored(LEFT);
+    if (left?.person === document.body.dataset.person) restore(form, left.fields);
+  }
+
+  document.addEventListener("input", ({ target }) => {
+    if (target.matches("form[data-kept] textarea")) [typed, sending] = [target.form, false];
+  });
+  document.addEventListener("submit", ({ target }) => (sending = target === typed));
+  document.addEventListener("htmx:afterRequest", ({ detail }) => {
+    if (!detail.xhr?.getResponseHeader("HX-Redirect")) sending = false;
+  });
+  addEventListener("pagehide", () => {
+    if (typed) store(LEFT, typed.isConnected && !sending ? written(typed) : null);
   });
 })();
