@@ -13,12 +13,15 @@
 
   const sourceOf = () => form.elements.source?.value || "file";
 
+  // A folder also has a licence, a README and the like.
+  const largest = (files) => [...files].sort((one, other) => other.size - one.size)[0];
+
   async function bodyOf() {
     const source = sourceOf();
     const body = new FormData(form);
     for (const name of ["file", "folder", "guidelines", "people"]) body.delete(name);
     if (source !== "file") return form.elements[source].value.trim() ? body : null;
-    const file = form.elements.file.files[0] ?? form.elements.folder?.files[0];
+    const file = largest(form.elements.file.files) ?? largest(form.elements.folder?.files ?? []);
     if (!file) return null;
     body.append("head", file.slice(0, HEAD_BYTES), file.name);
     if (file.size > HEAD_BYTES && (await file.slice(0, 4).text()) === "PAR1") {
