@@ -18,6 +18,7 @@ from annotation.core.statements import columns, fetch_one, instances
 from annotation.models import Preference
 
 OPEN = ("/accounts/", "/language/")
+CAME_FOR = "came_for"  # in the session, until the person has chosen a password
 SIGNED_IN = f"""
 SELECT {columns(User)}, {columns(Preference)}
 FROM auth_user LEFT JOIN annotation_preference ON annotation_preference.user_id = auth_user.id
@@ -44,7 +45,9 @@ class ClosedSignup(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ship
         return client_address(request)
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
-        return reverse("home")
+        """The page that a new person came for, else their projects."""
+        address: str = request.session.pop(CAME_FOR, reverse("home"))
+        return address
 
 
 class Accounts(AuthenticationBackend):  # type: ignore[misc]
@@ -75,5 +78,7 @@ class OwnPassword:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         preference = getattr(request, "preference", None)  # the API does not load it
         if preference is not None and preference.first_password and not request.path.startswith(OPEN):
+            if request.method == "GET":
+                request.session[CAME_FOR] = request.get_full_path()
             return redirect("account_change_password")
         return self.get_response(request)

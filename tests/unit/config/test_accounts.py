@@ -45,6 +45,15 @@ def test_whoever_is_new_chooses_a_password_before_they_get_any_page(newcomer: Cl
     assert AuditEntry.objects.filter(by__username="nina", action="account.password").count() == 1
 
 
+def test_the_page_that_somebody_new_came_for_opens_afterwards(newcomer: Client, project: Project) -> None:
+    """A manager sends people the address of the workbench; the list of projects opened instead."""
+    address = f"/p/{project.slug}/label/?from=mail"
+    assert newcomer.get(address).headers["Location"] == CHANGE
+    sent = {"oldpassword": newcomer.first, "password1": OWN, "password2": OWN}
+    assert newcomer.post(CHANGE, sent).headers["Location"] == address
+    assert newcomer.post(CHANGE, sent | {"oldpassword": OWN}).headers["Location"] == "/"
+
+
 def test_nor_does_the_api_answer_them_before_that(newcomer: Client, project: Project) -> None:
     refused = [newcomer.get("/api/v1/projects/"), newcomer.post("/api/v1/tokens/", {"name": "mine"})]
     refused += [newcomer.post(f"/api/v1/projects/{project.slug}/claim/", {"holding": []}, "application/json")]
