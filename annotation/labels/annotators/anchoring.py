@@ -12,7 +12,7 @@ from typing import Annotated
 from annotation.core.bounds import about
 from annotation.work.gold.gold_accuracy import Answer, Share, is_right, share_of
 from prm.consensus import Measured
-from prm.intervals import Z95
+from prm.intervals import student_quantile
 
 Ends = tuple[float, float, float]  # a share and its interval
 
@@ -135,7 +135,7 @@ def pace_of(logs: Logs) -> Pace:
         return Pace(0)
     if logs.count < 2 or logs.deviation is None:
         return Pace(logs.count, exp(logs.mean))
-    half = _student(logs.count - 1) * logs.deviation / sqrt(logs.count)
+    half = student_quantile(0.975, logs.count - 1) * logs.deviation / sqrt(logs.count)
     return Pace(logs.count, exp(logs.mean), exp(logs.mean - half), exp(logs.mean + half))
 
 
@@ -149,20 +149,5 @@ def ratio(hinted: Logs, blind: Logs) -> Measured | None:
         return Measured(exp(value), exp(value), exp(value))
     spread = sum(v**2 / (arm.count - 1) for v, arm in zip(variances, (hinted, blind), strict=True))
     freedom = sum(variances) ** 2 / spread
-    half = _student(freedom) * sqrt(sum(variances))
+    half = student_quantile(0.975, freedom) * sqrt(sum(variances))
     return Measured(exp(value), exp(value - half), exp(value + half))
-
-
-def _student(freedom: float) -> float:
-    """The 97.5 % point of Student's t (M. Abramowitz and I. A. Stegun, Handbook of Mathematical Functions, 26.7.5).
-
-    It is within half a percent for 3 degrees of freedom or more, and too small for fewer.
-    """
-    z = Z95
-    return (
-        z
-        + (z**3 + z) / (4 * freedom)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
-        + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * freedom**4)
-    )

@@ -13,8 +13,10 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import NormalDist, mean, variance
+from statistics import mean, variance
 from typing import Literal
+
+from prm.intervals import student_quantile
 
 LEVEL = 0.05
 LEAST = 10  # labels with a feature, and without it
@@ -57,7 +59,7 @@ class Bias:
 
 @dataclass(frozen=True)
 class _Difference:
-    """A difference before the correction: its standard error, degrees of freedom and p-value."""
+    """A difference before the correction, with its standard error and degrees of freedom."""
 
     who: str
     measure: Measure
@@ -69,8 +71,10 @@ class _Difference:
     freedom: float
 
     @property
-    def p(self) -> float:
-        return 2 * NormalDist().cdf(-abs(_normal(self.value / self.error, self.freedom)))
+    def evidence(self) -> float:
+        """The normal deviate as rare as this value of Student's t (D. L. Wallace, Ann. Math. Stat. 30, 1959)."""
+        t, freedom = self.value / self.error, self.freedom
+        return (8 * freedom + 1) / (8 * freedom + 3) * math.sqrt(freedom * math.log1p(t * t / freedom))
 
 
 def biases_of(compared: Iterable[Compared]) -> list[Bias]:
@@ -79,15 +83,16 @@ def biases_of(compared: Iterable[Compared]) -> list[Bias]:
     for label in compared:
         by_person[label.who].append(label)
     differences = sorted(
-        (one for who, own in by_person.items() for one in _differences(who, own)), key=lambda one: (one.p, one.who)
+        (one for who, own in by_person.items() for one in _differences(who, own)),
+        key=lambda one: (-one.evidence, one.who),
     )
     biases, rejected = [], True
     looks = len(differences)
     for number, one in enumerate(differences):
         if rejected:
             level = LEVEL / (looks - number)
-            rejected = one.p <= level
-        half = _student(1 - level / 2, one.freedom) * one.error
+        half = student_quantile(1 - level / 2, one.freedom) * one.error
+        rejected = rejected and half <= abs(one.value)
         biases.append(
             Bias(
                 who=one.who,
@@ -130,14 +135,3 @@ def _welch(
         freedom = squared**2 / sum(part**2 / (n - 1) for part, n in parts)
         value = mean(having) - mean(lacking)
         yield _Difference(who, measure, feature, len(having), len(lacking), value, math.sqrt(squared), freedom)
-
-
-def _normal(t: float, freedom: float) -> float:
-    """The normal deviate of a value of Student's t (D. L. Wallace, Ann. Math. Stat. 30, 1959)."""
-    return math.copysign((8 * freedom + 1) / (8 * freedom + 3) * math.sqrt(freedom * math.log1p(t * t / freedom)), t)
-
-
-def _student(chance: float, freedom: float) -> float:
-    """The quantile of Student's t above one half: the inverse of `_normal`."""
-    scaled = NormalDist().inv_cdf(chance) * (8 * freedom + 3) / (8 * freedom + 1)
-    return math.sqrt(freedom * math.expm1(scaled * scaled / freedom))
