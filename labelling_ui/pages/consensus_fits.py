@@ -112,7 +112,7 @@ def consensus_fit(request: HttpRequest, member: Membership, number: int) -> Http
     fits = member.project.consensus_fits.select_related("project", "previous", "requested_by")
     fit = get_object_or_404(fits, number=number)
     report = fit.report
-    context: dict[str, Any] = {"job": fit, "report": report, "live": fit.live}
+    context: dict[str, Any] = {"job": fit, "report": report}
     if report is not None:
         shown = fitted_annotators(member.project, report.annotators)
         context |= {

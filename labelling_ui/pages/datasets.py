@@ -121,7 +121,7 @@ def snapshot(request: HttpRequest, member: Membership, snapshot_id: int) -> Http
 def export_job(request: HttpRequest, member: Membership, job_id: int) -> HttpResponse:
     """One export that a worker makes: its progress, its snapshot and its files."""
     job = get_object_or_404(member.project.export_jobs.select_related("snapshot", "schedule"), pk=job_id)
-    return render(request, "labelling_ui/export_job.html", {"job": job, "live": job.live})
+    return render(request, "labelling_ui/export_job.html", {"job": job})
 
 
 def _file(snapshot: Snapshot, plan: Plan, neutral: str) -> dict[str, Any]:

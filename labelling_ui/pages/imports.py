@@ -109,7 +109,6 @@ def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResp
     job = get_object_or_404(ImportJob, pk=job_id, project=member.project)
     context = {
         "job": job,
-        "live": job.live,
         "progress": progress_of(job),
         "nothing_new": _why_nothing_is_new(job),
         "may_open": member.pk is not None and not member.project.generations.exists(),

@@ -173,7 +173,6 @@ def judging_run(request: HttpRequest, member: Membership, run_id: int) -> HttpRe
     states: QuerySet[JudgeCall] = JudgeCall.objects.filter(judged__run=run)
     context = {
         "job": run,
-        "live": run.live,
         "resumes": unfinished and not run.live and not is_ended_by_budget(run),
         "progress": progress_of(run),
         "lost": states.filter(state=JudgeCall.State.LOST).count(),

@@ -52,7 +52,6 @@ def answers(request: HttpRequest, member: Membership) -> HttpResponseBase:
     left = gradable(member.project).filter(final_answer_correct=None)
     context = {
         "job": check,
-        "live": check is not None and check.live,
         "outcomes": cached("outcomes", partial(outcomes_of, member.project)),
         "left": cached("answers to check", left.count),
         "form": CheckForm(),

@@ -101,7 +101,6 @@ def run(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
     )
     context = {
         "run": run,
-        "live": run.live,
         "can_resume": can_resume(run),
         "remedy": _remedy(run),
         "stages": list(run.stages.all()),

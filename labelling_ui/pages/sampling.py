@@ -132,12 +132,7 @@ def sampling_run(request: HttpRequest, run_id: int) -> HttpResponseBase:
 def _run_page(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseBase:
     run = get_object_or_404(SamplingRun.objects.select_related("generation"), pk=run_id, project=member.project)
     left = not run.live and run.sampled_problems.exclude(state=SampledProblem.State.DONE).exists()
-    context = {
-        "job": run,
-        "live": run.live,
-        "resumes": left,
-        "progress": progress_of(run),
-    }
+    context = {"job": run, "resumes": left, "progress": progress_of(run)}
     errors = run.sampled_problems.exclude(error="").select_related("problem")
     listing = Listing(request, errors, ERROR_COLUMNS, sort="position")
     return respond(request, "labelling_ui/sampling_run.html", listing, f"sampling-{run.pk}-errors", context)

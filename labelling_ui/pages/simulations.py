@@ -170,7 +170,6 @@ def simulation(request: HttpRequest, member: Membership, simulation_id: int) -> 
     simulation = _find(member.project, simulation_id)
     context = {
         "job": simulation,
-        "live": simulation.live,
         "resumes": can_resume(simulation),
         "comparisons": Table(simulation.result.get("comparisons", []), COMPARISONS),
         "choosing": choosing_in_words(simulation.result),
