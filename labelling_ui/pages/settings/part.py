@@ -5,6 +5,7 @@ from functools import reduce
 from typing import Any, ClassVar
 
 from django import forms
+from django.http import QueryDict
 
 from annotation.models import Project, ProjectPolicy
 from labelling_ui.pages.struct_fields import limit_number
@@ -31,6 +32,20 @@ class Part(forms.Form):
     def field_at(self, place: list[str]) -> str | None:
         """The field for a path in the scheme or the policy, such as ["mix", "control"]; None if not in this part."""
         return next((name for name in reversed(place) if name in self.fields), None)
+
+
+class RowsPart(Part):
+    """A part with rows of fields, which are forms of `rows_type`; `rows_name` is their key in the values."""
+
+    rows_type: ClassVar[type[forms.BaseFormSet]]
+    rows_name: ClassVar[str]
+
+    def __init__(self, data: QueryDict | None = None, *, initial: dict[str, Any]) -> None:
+        super().__init__(data, initial=initial)
+        self.rows: Any = self.rows_type(data, prefix=self.rows_name, initial=initial[self.rows_name])
+
+    def is_valid(self) -> bool:
+        return super().is_valid() and self.rows.is_valid()
 
 
 class PolicyPart(Part):

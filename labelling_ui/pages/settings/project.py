@@ -1,15 +1,14 @@
 """The settings of the project itself, its guidelines and its examples."""
 
-from typing import Any, cast
+from typing import Any
 
 from django import forms
-from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Project
 from annotation.models.guideline_version import MOST_EXAMPLES
 from labelling_ui.pages.settings.guideline_history import VersionShown, versions_of
-from labelling_ui.pages.settings.part import Part, PolicyPart
+from labelling_ui.pages.settings.part import Part, PolicyPart, RowsPart
 from labelling_ui.templatetags.answers import USUAL
 
 
@@ -92,7 +91,6 @@ class GuidelinesPart(Part):
         return {"guidelines": self.cleaned_data["guidelines"]}
 
 
-PREFIX = "examples"
 LONGEST = 4000
 
 
@@ -115,39 +113,25 @@ class ExampleForm(forms.Form):
     why = _text(2, required=False, label=_("Explanation"))
 
 
-class ExampleRows(forms.BaseFormSet):
-    """The examples of a project; empty rows are ignored."""
-
-    def examples(self) -> list[dict[str, str]]:
-        names = ("rating", "step", "before", "why")
-        rows = (form.cleaned_data for form in self.forms if form not in self.deleted_forms)
-        return [{name: row[name] for name in names} for row in rows if row.get("step")]
+Rows = forms.formset_factory(ExampleForm, extra=1, can_delete=True, max_num=MOST_EXAMPLES, validate_max=True)
 
 
-Rows = forms.formset_factory(
-    ExampleForm, formset=ExampleRows, extra=1, can_delete=True, max_num=MOST_EXAMPLES, validate_max=True
-)
-
-
-class ExamplesPart(Part):
-    """The examples below the guidelines, one per row."""
+class ExamplesPart(RowsPart):
+    """The examples below the guidelines, one per row. Empty rows are ignored."""
 
     heading = _("Examples")
     template = "labelling_ui/settings/examples.html"
-
-    def __init__(self, data: QueryDict | None = None, *, initial: dict[str, Any]) -> None:
-        super().__init__(data, initial=initial)
-        self.rows = cast(ExampleRows, Rows(data, prefix=PREFIX, initial=initial[PREFIX]))
-
-    def is_valid(self) -> bool:
-        return super().is_valid() and self.rows.is_valid()
+    rows_type = Rows
+    rows_name = "examples"
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:
-        return {PREFIX: project.current_guidelines.examples}
+        return {"examples": project.current_guidelines.examples}
 
     def changes(self) -> dict[str, Any]:
-        return {"examples": self.rows.examples()}
+        names = ("rating", "step", "before", "why")
+        rows = (form.cleaned_data for form in self.rows.forms if form not in self.rows.deleted_forms)
+        return {"examples": [{name: row[name] for name in names} for row in rows if row.get("step")]}
 
     @property
     def versions(self) -> list[VersionShown]:

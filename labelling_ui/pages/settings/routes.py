@@ -1,17 +1,15 @@
 """The settings of the division of labour: the routing rules, one per row, and the share of audits."""
 
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 from django import forms
-from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Project, Route
 from annotation.models.routing_policy import RouteRule, RoutingPolicy
-from labelling_ui.pages.settings.part import Part
+from labelling_ui.pages.settings.part import RowsPart
 
-PREFIX = "routes"
 MOST_RULES = 50
 LISTS = ("domains", "generators")
 
@@ -68,26 +66,17 @@ class RuleForm(forms.Form):
         return _lines(self.cleaned_data["generators"])
 
 
-class RuleRows(forms.BaseFormSet):
-    """The rules of a project in their order; empty rows are ignored."""
-
-    def rules(self) -> list[dict[str, Any]]:
-        names = RouteRule.__struct_fields__
-        kept = [form.cleaned_data for form in self.ordered_forms if form.cleaned_data.get("route")]
-        return [{name: row[name] for name in names} for row in kept]
+Rows = forms.formset_factory(RuleForm, extra=1, can_delete=True, can_order=True, max_num=MOST_RULES, validate_max=True)
 
 
-Rows = forms.formset_factory(
-    RuleForm, formset=RuleRows, extra=1, can_delete=True, can_order=True, max_num=MOST_RULES, validate_max=True
-)
-
-
-class RoutesPart(Part):
-    """The fields of `RoutingPolicy`."""
+class RoutesPart(RowsPart):
+    """The fields of `RoutingPolicy`. Empty rows are ignored."""
 
     heading = _("Routes")
     term = "route"
     template = "labelling_ui/settings/routes.html"
+    rows_type = Rows
+    rows_name = "routes"
 
     audit_share = forms.FloatField(
         label=_("Share of label audits"),
@@ -97,22 +86,16 @@ class RoutesPart(Part):
         ),
     )
 
-    def __init__(self, data: QueryDict | None = None, *, initial: dict[str, Any]) -> None:
-        super().__init__(data, initial=initial)
-        self.rows = cast(RuleRows, Rows(data, prefix=PREFIX, initial=initial[PREFIX]))
-
-    def is_valid(self) -> bool:
-        return super().is_valid() and self.rows.is_valid()
-
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:
         routing: RoutingPolicy = project.policies.routing
         rules = [msgspec.structs.asdict(rule) for rule in routing.rules]
         shown = [rule | {name: "\n".join(rule[name]) for name in LISTS} for rule in rules]
-        return {"audit_share": routing.audit_share, PREFIX: shown}
+        return {"audit_share": routing.audit_share, "routes": shown}
 
     def changes(self) -> dict[str, Any]:
-        rules = self.rows.rules()
+        rows = [form.cleaned_data for form in self.rows.ordered_forms if form.cleaned_data.get("route")]
+        rules = [{name: row[name] for name in RouteRule.__struct_fields__} for row in rows]
         return {"policy": {"routing": {"rules": rules, "audit_share": self.cleaned_data["audit_share"]}}}
 
 
