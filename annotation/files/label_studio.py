@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 import msgspec
 
 from annotation.core.errors import DomainError
-from annotation.files.project_moves import Moved, Naming, as_solution
+from annotation.files.project_moves import Moved, Naming, as_solution, store_rest
 from prm.formats.label_studio import Person, Submission, Task, answers_of
 from prm.formats.reading import read_records
 from prm.formats.record import Record, RecordAnnotation, Rejection
@@ -118,15 +118,9 @@ def moved_tasks(
         name = f"task {task.id if task.id is not None else number}"
         moved = as_solution(name, names, task.data, decomposition)
         if moved.record is not None:
-            _store_extra(moved.record, task, names)
+            store_rest(moved.record, names, task.data, tool="label_studio", task=task.id)
             _label(moved, moved.record, task, names, naming, emails)
         yield moved
-
-
-def _store_extra(record: Record, task: Task, names: StepNames) -> None:
-    used = {names.problem, names.steps, names.answer, names.generator, names.id}
-    rest = {name: value for name, value in task.data.items() if name not in used}
-    record.extra = {"label_studio": {"task": task.id} | ({"data": rest} if rest else {})}
 
 
 def _label(

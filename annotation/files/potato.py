@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from annotation.files.project_moves import Moved, Naming, as_solution
+from annotation.files.project_moves import Moved, Naming, as_solution, store_rest
 from prm.formats import potato
 from prm.formats.potato import Annotator, Project
 from prm.formats.record import Record
@@ -35,9 +35,7 @@ def moved_tasks(
         moved = as_solution(f"task {task or where}", names, value, decomposition)
         people = by_task.pop(task, [])
         if moved.record is not None:
-            used = {names.problem, names.steps, names.answer, names.generator, names.id}
-            rest = {name: field for name, field in value.items() if name not in used}
-            moved.record.extra = {"potato": {"task": task} | ({"data": rest} if rest else {})}
+            store_rest(moved.record, names, value, tool=TOOL, task=task)
             for annotator in people:
                 _label(moved, moved.record, project, annotator, task, names, naming)
         elif people:

@@ -71,6 +71,13 @@ def as_solution(name: str, names: StepNames, data: Mapping[str, Any], decomposit
     return Moved(name, None, [f"{item.field}: {item.reason}"]) if isinstance(item, Rejection) else Moved(name, item)
 
 
+def store_rest(record: Record, names: StepNames, data: Mapping[str, Any], *, tool: str, task: Any) -> None:
+    """Store the task's id in the other tool and its further data with the solution."""
+    used = {names.problem, names.steps, names.answer, names.generator, names.id}
+    rest = {name: value for name, value in data.items() if name not in used}
+    record.extra = {tool: {"task": task} | ({"data": rest} if rest else {})}
+
+
 def people_of(project: Project, *, tool: str, members: bool) -> Naming:
     """A function that names people: with `members` as the member with the same e-mail, else by a pseudonym.
 

@@ -65,7 +65,6 @@ class Counts:
 
     accepted: int = 0
     duplicates: int = 0
-    rejected: int = 0
     annotations: int = 0
     unnamed: int = 0
     revised: int = 0
