@@ -242,21 +242,19 @@ def _labels(person: Membership, **query: Any) -> str:
 
 
 def _charts(person: Membership, weeks: list[Week]) -> list[Chart]:
-    def point(week: Week, value: Any, **query: object) -> Point:
-        href = _labels(person, since=week.since, until=week.until, **query)
-        return Point(day_of_month(week.since), value.value, value.low, value.high, href=href)
+    rows = [_week(person, week) for week in weeks]
 
-    right = [point(week, week.right, figure="compared") for week in weeks]
-    own = [point(week, week.errors) for week in weeks]
-    others = [
-        Point(day_of_month(week.since), week.others_errors.value, week.others_errors.low, week.others_errors.high)
-        for week in weeks
-    ]
-    paces = [
-        Point(day_of_month(week.since), week.pace.seconds, week.pace.low, week.pace.high, href=_labels(
-            person, since=week.since, until=week.until))
-        for week in weeks
-    ]  # fmt: skip
+    def point(row: Linked, figure: Any, href: str = "") -> Point:
+        return Point(day_of_month(row.figures.since), figure.value, figure.low, figure.high, href=href)
+
+    def pace(row: Linked) -> Point:
+        figure = row.figures.pace
+        return Point(day_of_month(row.figures.since), figure.seconds, figure.low, figure.high, href=row.href)
+
+    right = [point(row, row.figures.right, row.rest) for row in rows]
+    own = [point(row, row.figures.errors, row.href) for row in rows]
+    others = [point(row, row.figures.others_errors) for row in rows]
+    paces = [pace(row) for row in rows]
     week, none = gettext("week of"), gettext("No labels in use.")
     return [
         line_chart(
