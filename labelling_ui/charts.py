@@ -316,15 +316,15 @@ def scatter_chart(
     legend: list[tuple[str, str]],
     header: list[str],
     across: Format,
-    no_values: str = "",
-    form: Format = plain,
-    top: float | None = None,
+    form: Format,
+    top: float,
+    no_values: str,
 ) -> Chart:
-    """A chart of places with their intervals. `legend` names the looks, and only those that are there are shown."""
+    """A chart of places with their intervals. `legend` names the looks; those without a place are not shown."""
     if not places:
         return Chart(title, help, no_values)
     flat = Axis(0.0, max(place.across for place in places))
-    steep = Axis(0.0, max(place.value for place in places) if top is None else top)
+    steep = Axis(0.0, top)
     lines, dots, rows = [], [], []
     for place in places:
         x, words = flat.place(place.across), describe_point(Point("", place.value, place.low, place.high), form)

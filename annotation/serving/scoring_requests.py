@@ -34,10 +34,10 @@ def ask_worker(
     project: Project,
     kind: Kind = "score",
     route: Route = "score",
-    texts: Sequence[Text] = (),
+    texts: Sequence[Text],
     ids: Sequence[Sequence[int]] = (),
-    domain: str = "",
-    number: int | None = None,
+    domain: str,
+    number: int | None,
     aggregate: str = "product",
     timeout: float,
 ) -> tuple[str, Answer]:

@@ -79,7 +79,7 @@ class WeekOfHints:
 
 
 def right_by_week(
-    hinted: Iterable[Known], blind: Iterable[Known], *, day_of: Callable[[datetime], date], tolerance: int = 0
+    hinted: Iterable[Known], blind: Iterable[Known], *, day_of: Callable[[datetime], date], tolerance: int
 ) -> list[WeekOfHints]:
     """The accuracy of both arms in each week with labels, oldest first; `day_of` is the project's day of a time."""
     weeks: dict[date, tuple[list[bool], list[bool]]] = {}

@@ -34,7 +34,7 @@ def consensus_of(annotations: Sequence[RecordAnnotation]) -> list[Consensus]:
 
 
 def consensus_of_each(
-    solutions: Sequence[tuple[Sequence[RecordAnnotation], str]], fit: Fit | None = None
+    solutions: Sequence[tuple[Sequence[RecordAnnotation], str]], fit: Fit | None
 ) -> list[list[Consensus]]:
     """The posteriors of each solution's rated completions, by position and alternative.
 
@@ -94,9 +94,7 @@ def shares(evidence: Evidence, *, start: Mapping[str, Any] | None = None) -> Non
     """All ratings count equally."""
 
 
-def evidence_of(
-    records: Iterable[tuple[Hashable, Record, RecordAnnotation | None]], alone: Iterable[Vote] = ()
-) -> Evidence:
+def evidence_of(records: Iterable[tuple[Hashable, Record, RecordAnnotation | None]], alone: Iterable[Vote]) -> Evidence:
     """The evidence in these solutions, each with its reference label if it has one. Pass latest revisions only.
 
     An adjudication fixes the truth and is not a vote of its author, who would always be right. A reference label is

@@ -42,8 +42,8 @@ def stream_solutions(
     *,
     project: Project,
     filters: SnapshotFilters,
-    fit: ConsensusFit | None = None,
-    among: Collection[int] | None = None,
+    fit: ConsensusFit | None,
+    among: Collection[int] | None,
 ) -> Iterator[tuple[int, Record]]:
     """As `stream_records`, with the id of each solution."""
     with one_moment():

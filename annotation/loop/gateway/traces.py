@@ -43,7 +43,7 @@ def holdout_traces(records: Iterable[Record]) -> Iterator[Trace]:
     return (trace for trace in holdout if first_error(trace) is not None)
 
 
-def write_settled_traces(records: Iterable[Record], path: Path, *, graded: Iterable[Record] = ()) -> Counter[str]:
+def write_settled_traces(records: Iterable[Record], path: Path, *, graded: Iterable[Record]) -> Counter[str]:
     """Write the solutions of all splits whose first error people's labels settle, then the unread `graded` ones.
 
     The latter have no labels, even if their record has Monte Carlo estimates. Returns the number of settled ones of

@@ -22,7 +22,7 @@ def champion_for(project: Project, domain: str) -> ModelVersion | None:
     return own.model_version if own else champion_of(project)
 
 
-def choose_version(project: Project, *, domain: str = "", named: ModelVersion | None = None) -> ModelVersion:
+def choose_version(project: Project, *, domain: str, named: ModelVersion | None = None) -> ModelVersion:
     """The version that answers a program: the one `named` by the caller, else the champion of domain or project.
 
     Raises DomainError (`unknown_domain`), Conflict (`no_champion`, `unmeasured_model`).
