@@ -26,6 +26,7 @@ KINDS = {
     for kind in (
         Kind("out_of_memory", Message("out_of_memory_next_step"), SETTINGS),
         Kind("training_data_refused", Message("training_data_refused_next_step"), LABELS),
+        Kind("option_unusable", Message("option_unusable_next_step"), SETTINGS),
         Kind("base_missing", Message("base_missing_next_step"), SETTINGS),
         Kind("disk_full", Message("disk_full_next_step"), SETTINGS),
         Kind("folder_unwritable", Message("folder_unwritable_next_step")),
@@ -54,7 +55,8 @@ SIGNS: list[tuple[str, str]] = [
     (r"out of memory|cannot allocate memory|memory does not suffice|MemoryError", "out_of_memory"),
     (r"no space left|disk quota exceeded", "disk_full"),
     (r"permission denied|read-only file system", "folder_unwritable"),
-    (r"backbone '[^']+':", "base_missing"),
+    (r"(^|: )`\w+`: ", "option_unusable"),
+    (r"(^|: )backbone '[^']+'", "base_missing"),
     (r"signal 9\b", "killed"),
 ]
 BY_NUMBER = {

@@ -8,9 +8,8 @@ from typing import Any
 from annotation.core import storage
 from annotation.core.errors import DomainError
 from annotation.loop.processes.watched import ProcessFailed, ProcessStalled, prm_command, watch
+from prm.errors import DataError
 from prm.messages import Message
-
-REFUSED_DATA = 3  # the exit code of `prm train` for data that it rejects
 
 
 def train(
@@ -41,7 +40,7 @@ def train(
     except ProcessStalled as error:
         raise DomainError(Message("trainer_silent", error=error), code="trainer_stalled") from error
     except ProcessFailed as error:
-        if error.exit_code == REFUSED_DATA:
+        if error.exit_code == DataError.exit_code:
             refused = Message("trainer_refused_data", reason=error.reason)
             raise DomainError(refused, code="training_data_refused") from error
         raise DomainError(Message("trainer_ended", error=error), code="training_failed") from error

@@ -176,8 +176,8 @@ def test_why_a_run_failed(reader: tuple[Client, str], project: Project, tmp_path
     run.state = TrainingRun.State.FAILED
     run.save()
     run.refresh_from_db()
-    english = "The stage “train” failed: the training data was rejected: a, line 3: x. The champion keeps serving."
-    german = "Die Stufe „Training“ ist gescheitert: die Trainingsdaten wurden nicht angenommen: a, Zeile 3: x."
+    english = "The stage “train” failed: the trainer rejected its input: a, line 3: x. The champion keeps serving."
+    german = "Die Stufe „Training“ ist gescheitert: der Trainer hat seine Eingabe zurückgewiesen: a, Zeile 3: x."
     assert run.error.startswith(english)
     assert {ENGLISH: english, GERMAN: german}[language] in page(client, f"/p/algebra/runs/{run.number}/")
     answer = client.get(f"/api/v1/projects/algebra/jobs/run/{run.pk}/", headers={"Accept-Language": language}).json()

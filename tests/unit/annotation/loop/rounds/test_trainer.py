@@ -41,13 +41,25 @@ def test_hands_on_each_progress_line(watch):
 
 
 def test_says_the_trainers_own_reason(watch):
-    with pytest.raises(DomainError, match="rejected: trace 7 is of the holdout") as refused:
-        watch('import sys; sys.stderr.write("trace 7 is of the holdout\\n"); sys.exit(3)')
-    assert refused.value.code == "training_data_refused"
     with pytest.raises(DomainError, match="exit code 1: no space left"):
         watch('import sys; sys.stderr.write("warning\\nno space left\\n"); sys.exit(1)')
     with pytest.raises(DomainError, match="signal 9: no reason given"):
         watch("import os; os.kill(os.getpid(), 9)")
+
+
+def test_says_which_data_the_real_trainer_refuses(tmp_path):
+    data = tmp_path / "train.jsonl"
+    data.touch()
+    with pytest.raises(DomainError, match="rejected its input: .*train.jsonl is empty") as refused:
+        trainer.train(
+            data=data,
+            out=tmp_path / "model",
+            config=data,
+            log=tmp_path / "log",
+            on_progress=lambda progress: None,
+            on_tick=lambda: None,
+        )
+    assert refused.value.code == "training_data_refused"
 
 
 def test_ends_the_process_when_the_watch_is_called_off(watch, tmp_path):
