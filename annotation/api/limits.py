@@ -11,13 +11,12 @@ import redis
 import structlog
 from django.conf import settings
 from django.http import HttpRequest
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from annotation.core.errors import DomainError
 from annotation.core.membership.client_address import client_address
+from annotation.serving.request_queue import ONCE_MORE
 from prm.messages import Message
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 KEY = "api:calls"
 MINUTE = 60
-ONCE_MORE = Retry(NoBackoff(), 1)  # for a connection that a restart of Redis has closed
 TIMEOUT = 1  # seconds: a Redis that hangs must not delay labelling
 
 log = structlog.get_logger(__name__)

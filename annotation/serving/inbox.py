@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import redis
 
-READ_SECONDS = 30  # of one blocking read
+READ_SECONDS = 2  # of one blocking read; well below the timeout of the socket
 RETRY_SECONDS = 0.2  # after an error of Redis
 
 Place = SimpleQueue[msgspec.Raw | redis.RedisError]  # where one thread waits

@@ -16,6 +16,8 @@ from typing import Any
 
 import redis
 from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from annotation.core.errors import DomainError
 from annotation.serving.inbox import Inbox, receive
@@ -26,7 +28,8 @@ STREAM, GROUP = "serving:questions", "score"
 RATE, ALIVE = "serving:rate", "serving:alive"
 ANSWER_SECONDS = 60  # answers to a process that has ended expire
 ALIVE_SECONDS = 4
-SOCKET_SECONDS = 65  # above the longest wait for an answer
+SOCKET_SECONDS = 5  # a Redis that hangs must not hold a request; above the longest blocking read
+ONCE_MORE = Retry(NoBackoff(), 1)  # for a connection that a restart of Redis has closed
 SHORTEST_RETRY, LONGEST_RETRY = 1, 60
 _OPENING = Lock()  # of the inbox
 DEFAULT_RATE = 10.0  # questions a second, before any measurement
@@ -106,7 +109,9 @@ class QueuedQuestion:
 @lru_cache(maxsize=1)
 def redis_client() -> Any:
     """The client that threads share; each call uses its own connection of the pool."""
-    return redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=3, socket_timeout=SOCKET_SECONDS)
+    return redis.Redis.from_url(
+        settings.REDIS_URL, socket_connect_timeout=3, socket_timeout=SOCKET_SECONDS, retry=ONCE_MORE
+    )
 
 
 def wait_for_answer(question: Question) -> Answer:

@@ -177,7 +177,11 @@ DJANGO_VITE = {"default": {"manifest_path": FRONT_END_MANIFEST, "static_url_pref
 CELERY_BROKER_URL = celery_url(REDIS_URL)
 CELERY_RESULT_BACKEND = CELERY_BROKER_URL
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": env.int("LONGEST_RUN_SECONDS", 48 * 3600)}
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": env.int("LONGEST_RUN_SECONDS", 48 * 3600),
+    "socket_timeout": 3,  # seconds: a Redis that hangs must not hold a request that enqueues a job
+    "socket_connect_timeout": 3,
+}
 CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = CELERY_BROKER_TRANSPORT_OPTIONS
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_QUEUES = [Queue("default"), Queue("gpu"), Queue("score")]

@@ -1,5 +1,6 @@
 """Answers reach the threads that wait for them, and no others."""
 
+import os
 import threading
 import time
 import uuid
@@ -10,6 +11,7 @@ import redis
 from annotation.serving import request_queue
 from annotation.serving.inbox import Inbox, receive
 from annotation.serving.messages import Answer, Question, decode_answer
+from tests.mute_redis import mute_redis
 from tests.serving_world import count_waiting
 from tests.waiting import until
 
@@ -57,6 +59,19 @@ def test_an_answer_that_comes_too_late_is_dropped_and_the_next_one_arrives():
     with inbox.expect(next_one.id) as place:
         request_queue.send_answers([(next_one, Answer(tokens=2))])
         assert decode_answer(receive(place, 20)).tokens == 2
+
+
+def test_a_redis_that_hangs_does_not_hold_the_request(settings, monkeypatch):
+    inbox = request_queue._inbox(os.getpid())
+    with mute_redis() as address, monkeypatch.context() as patch:
+        settings.REDIS_URL = address
+        patch.setattr(request_queue, "_inbox", lambda process: inbox)
+        patch.setattr(request_queue, "SOCKET_SECONDS", request_queue.SOCKET_SECONDS / 50)
+        patch.setattr(request_queue, "redis_client", request_queue.redis_client.__wrapped__)
+        began = time.monotonic()
+        with pytest.raises(request_queue.NoWorker, match="Timeout"):
+            request_queue.wait_for_answer(question())
+    assert time.monotonic() - began < 1
 
 
 def test_a_failing_redis_ends_the_wait_and_the_inbox_reads_on():

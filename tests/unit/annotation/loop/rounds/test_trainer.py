@@ -50,7 +50,7 @@ def test_says_the_trainers_own_reason(watch):
 def test_says_which_data_the_real_trainer_refuses(tmp_path):
     data = tmp_path / "train.jsonl"
     data.touch()
-    with pytest.raises(DomainError, match="rejected its input: .*train.jsonl is empty") as refused:
+    with pytest.raises(DomainError, match=r"rejected its input: .*train\.jsonl is empty") as refused:
         trainer.train(
             data=data,
             out=tmp_path / "model",
