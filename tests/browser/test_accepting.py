@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Membership, Project, StepRating
 from tests.browser.workbench import open_workbench, problem_of, saved, step
-from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
+from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 from tests.waiting import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -22,10 +22,12 @@ def project() -> Project:
     """Two solutions that are longer than a screen."""
     generation = GenerationFactory()
     for number in (1, 2):
-        problem = ProblemFactory(project=generation.project, text=f"Problem {number}: what is left?")
-        steps = [f"Step {place} of {STEPS}, which takes ${place}$ away." for place in range(1, STEPS + 1)]
-        solution = SolutionFactory(project=generation.project, problem=problem, steps=steps)
-        QueueItemFactory(generation=generation, solution=solution, rank=number)
+        QueueItemFactory(
+            generation=generation,
+            rank=number,
+            solution__problem__text=f"Problem {number}: what is left?",
+            solution__steps=[f"Step {place} of {STEPS}, which takes ${place}$ away." for place in range(1, STEPS + 1)],
+        )
     return generation.project
 
 
@@ -73,10 +75,11 @@ def test_no_more_errors_accepts_nothing_before_all_was_on_the_screen(workbench: 
 def test_no_more_errors_goes_on_by_a_screen_within_a_step_that_is_longer(open_for: Callable[..., Page]) -> None:
     generation = GenerationFactory()
     lines = "\n".join(f"Line {number}." for number in range(150))
-    problem = ProblemFactory(project=generation.project, text="Problem 1: what is left?")
-    steps = ["We begin.", lines, "It is done."]
-    solution = SolutionFactory(project=generation.project, problem=problem, steps=steps)
-    QueueItemFactory(generation=generation, solution=solution)
+    QueueItemFactory(
+        generation=generation,
+        solution__problem__text="Problem 1: what is left?",
+        solution__steps=["We begin.", lines, "It is done."],
+    )
     page = open_for(MembershipFactory(project=generation.project).user)
     open_workbench(page, generation.project)
     note = page.locator("#readiness")

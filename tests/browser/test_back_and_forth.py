@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Project
 from tests.browser.workbench import open_workbench, problem_of, step
-from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
+from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -17,9 +17,8 @@ def project() -> Project:
     """Two solutions of three steps each, in the order 1, 2, whose reference can be disputed."""
     generation = GenerationFactory()
     for number in (1, 2):
-        problem = ProblemFactory(project=generation.project, text=f"Problem {number}: what is 2 + 2?")
-        solution = SolutionFactory(project=generation.project, problem=problem, steps=["One.", "Two.", "Three."])
-        QueueItemFactory(generation=generation, solution=solution, rank=number)
+        text, steps = f"Problem {number}: what is 2 + 2?", ["One.", "Two.", "Three."]
+        QueueItemFactory(generation=generation, rank=number, solution__problem__text=text, solution__steps=steps)
     return generation.project
 
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from annotation.core.membership.projects import change_project
 from annotation.models import Annotation
 from tests.browser.workbench import next_in_hand, open_workbench, problem_of
-from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
+from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 from tests.waiting import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -18,9 +18,8 @@ def test_changed_guidelines_are_shown_and_each_label_states_its_version(open_for
     generation = GenerationFactory(project__guidelines="Be **fair**.")
     project = generation.project
     for number in (1, 2, 3, 4):
-        problem = ProblemFactory(project=project, text=f"Problem {number}: what is ${number} + 2$?")
-        solution = SolutionFactory(project=project, problem=problem, steps=["We add."])
-        QueueItemFactory(generation=generation, solution=solution, rank=number)
+        text = f"Problem {number}: what is ${number} + 2$?"
+        QueueItemFactory(generation=generation, rank=number, solution__problem__text=text, solution__steps=["We add."])
     page = open_for(MembershipFactory(project=project).user, viewport={"width": 1280, "height": 800})
     open_workbench(page, project)
     expect(next_in_hand(page)).to_be_visible()

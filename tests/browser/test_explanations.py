@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from labelling_ui.glossary import TERMS
 from tests import manager_world
-from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, ProjectFactory, QueueItemFactory
+from tests.factories import GenerationFactory, MembershipFactory, ProjectFactory, QueueItemFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -39,8 +39,7 @@ def test_a_word_is_explained_under_the_pointer_and_the_keyboard(page_for: Callab
 
 def test_the_workbench_links_its_terms(page_for: Callable[..., Page]) -> None:
     project = ProjectFactory()
-    problem = ProblemFactory(project=project, reference_answer="4")
-    QueueItemFactory(generation=GenerationFactory(project=project), solution__problem=problem)
+    QueueItemFactory(generation=GenerationFactory(project=project), solution__problem__reference_answer="4")
     page = page_for(MembershipFactory(project=project).user, viewport={"width": 1280, "height": 900})
     page.goto(f"/p/{project.slug}/label/")
     expect(page.get_by_role("list", name="Solution")).to_be_visible()  # no layout moves under the pointer after it

@@ -23,7 +23,7 @@ from tests.browser.workbench import (
     saved,
     step,
 )
-from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
+from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 from tests.plugins.browser import WAIT_MS
 from tests.waiting import until
 
@@ -40,9 +40,8 @@ def project() -> Project:
     policy = {"queue": {"prefetch_depth": DEPTH, "lease_minutes": 30}, "pace": {"idle_seconds": 120}}
     generation = GenerationFactory(project__policy=policy)
     for number in range(1, 6):
-        problem = ProblemFactory(project=generation.project, text=f"Problem {number}: what is ${number}+2$?")
-        solution = SolutionFactory(project=generation.project, problem=problem, steps=["One.", "Two.", "Three."])
-        QueueItemFactory(generation=generation, solution=solution, rank=number)
+        text, steps = f"Problem {number}: what is ${number}+2$?", ["One.", "Two.", "Three."]
+        QueueItemFactory(generation=generation, rank=number, solution__problem__text=text, solution__steps=steps)
     return generation.project
 
 

@@ -13,7 +13,6 @@ from tests.factories import (
     AnnotationFactory,
     GenerationFactory,
     MembershipFactory,
-    ProblemFactory,
     QueueItemFactory,
     SolutionFactory,
 )
@@ -35,11 +34,13 @@ TWICE_AS_LARGE = 640  # a window of 1,280 pixels at 200 %
 def project() -> Project:
     generation = GenerationFactory(project__slug="algebra", project__scheme=SCHEME, project__guidelines="Be **fair**.")
     for n in (1, 2):
-        problem = ProblemFactory(
-            project=generation.project, text=f"Problem {n}: what is $2 + 2$?", reference_answer="4"
+        QueueItemFactory(
+            generation=generation,
+            rank=n,
+            solution__problem__text=f"Problem {n}: what is $2 + 2$?",
+            solution__problem__reference_answer="4",
+            solution__steps=["We add.", "2 + 2 = 5.", "5."],
         )
-        solution = SolutionFactory(project=generation.project, problem=problem, steps=["We add.", "2 + 2 = 5.", "5."])
-        QueueItemFactory(generation=generation, solution=solution, rank=n)
     return generation.project
 
 

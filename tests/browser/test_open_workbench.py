@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.axe import violations
 from tests.browser.workbench import open_workbench
-from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
+from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -40,10 +40,11 @@ def test_nothing_that_opens_in_the_workbench_is_out_of_anybodys_reach(
     open_for: Callable[..., Page], width: int
 ) -> None:
     generation = GenerationFactory(project__scheme=SCHEME, project__guidelines="Be **fair**.")
-    problem = ProblemFactory(project=generation.project, text="Problem 1: what is $2 + 2$?")
-    steps = ["We add.", ["2 + 2 = 5.", "2 + 2 = $4$."], "So 5."]
-    solution = SolutionFactory(project=generation.project, problem=problem, steps=steps)
-    QueueItemFactory(generation=generation, solution=solution)
+    QueueItemFactory(
+        generation=generation,
+        solution__problem__text="Problem 1: what is $2 + 2$?",
+        solution__steps=["We add.", ["2 + 2 = 5.", "2 + 2 = $4$."], "So 5."],
+    )
     user = MembershipFactory(project=generation.project).user
     page = open_for(user, viewport={"width": width, "height": 800}, reduced_motion="reduce")
     open_workbench(page, generation.project)

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Membership
 from tests.browser.workbench import open_workbench, problem_of
-from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
+from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -32,10 +32,9 @@ def workbench(open_for: Callable[..., Page]) -> Page:
     """The first of two solutions, the second of which stands ready; it says "Beta" and a formula in each step."""
     generation = GenerationFactory()
     for number, name in enumerate(("Alpha", "Beta"), start=1):
-        problem = ProblemFactory(project=generation.project, text=f"Problem {number}: what is it?")
+        text = f"Problem {number}: what is it?"
         steps = [f"{name} has $x_{{{n}}} = {n}$ here." for n in range(STEPS)]
-        solution = SolutionFactory(project=generation.project, problem=problem, steps=steps)
-        QueueItemFactory(generation=generation, solution=solution, rank=number)
+        QueueItemFactory(generation=generation, rank=number, solution__problem__text=text, solution__steps=steps)
     member = MembershipFactory(project=generation.project, role=Membership.Role.ANNOTATOR)
     page = open_for(member.user)
     open_workbench(page, generation.project)

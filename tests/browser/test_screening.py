@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Project
 from annotation.work.gold.screening import decide
-from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
+from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 from tests.unit.annotation.work.queue.gold_world import make_gold
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -17,8 +17,7 @@ def project_with(*, items: int, **screening: object) -> Project:
     """Everybody new answers `items` solutions that have no error, then an ordinary one."""
     generation = GenerationFactory(project__policy={"screening": {"items": items, "pass_mark": 1, **screening}})
     make_gold(generation.project, items, first_error=-1)
-    problem = ProblemFactory(project=generation.project, text="An ordinary problem")
-    QueueItemFactory(generation=generation, solution=SolutionFactory(project=generation.project, problem=problem))
+    QueueItemFactory(generation=generation, solution__problem__text="An ordinary problem")
     return generation.project
 
 

@@ -24,9 +24,7 @@ from tests.factories import (
     AnnotationFactory,
     GenerationFactory,
     MembershipFactory,
-    ProblemFactory,
     QueueItemFactory,
-    SolutionFactory,
 )
 from tests.waiting import until
 
@@ -40,14 +38,13 @@ def project() -> Project:
     """Three solutions of three steps each, in the order 1, 2, 3."""
     generation = GenerationFactory(project__name="Algebra pilot", project__scheme=SCHEME)
     for number in (1, 2, 3):
-        problem = ProblemFactory(project=generation.project, text=f"Problem {number}: what is ${number}+2$?")
         steps = [
             f"We add $2$ to ${number}$.",
             f"${number} + 2 = {number + 2}$.",
             f"The answer is \\boxed{{{number + 2}}}.",
         ]
-        solution = SolutionFactory(project=generation.project, problem=problem, steps=steps)
-        QueueItemFactory(generation=generation, solution=solution, rank=number)
+        text = f"Problem {number}: what is ${number}+2$?"
+        QueueItemFactory(generation=generation, rank=number, solution__problem__text=text, solution__steps=steps)
     return generation.project
 
 
