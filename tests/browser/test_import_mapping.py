@@ -1,7 +1,6 @@
 """The preview of an import: texts split into steps, a table's columns proposed, corrected, and shown as steps."""
 
 import json
-import os
 
 import pytest
 from django.urls import reverse
@@ -42,12 +41,6 @@ def test_a_manager_corrects_what_the_columns_hold(page_for, tmp_path):
     second = preview.locator("article").nth(1)
     expect(second.get_by_text("first error: step 1")).to_be_visible()
     expect(second.locator("li")).to_have_count(2)
-    if folder := os.environ.get("SHOTS"):
-        for width in (1280, 400):
-            for scheme in ("light", "dark"):
-                page.set_viewport_size({"width": width, "height": 900})
-                page.emulate_media(color_scheme=scheme)
-                page.screenshot(path=f"{folder}/mapping-{width}-{scheme}.png", full_page=True)
     page.get_by_role("button", name="Import the files").click()
     page.wait_for_url("**/imports/*/")
     [label] = ImportJob.objects.get().import_options.mapping.labels

@@ -1,7 +1,6 @@
 """A project is made on one screen: from data to the first label."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,24 +66,12 @@ def label_the_first_step(page: Page, slug: str) -> None:
     page.get_by_role("button", name="Submit").click()
 
 
-def photograph(page: Page, name: str) -> None:
-    if folder := os.environ.get("SHOTS"):
-        for width in (1280, 400):
-            for scheme in ("light", "dark"):
-                page.set_viewport_size({"width": width, "height": 900})
-                page.emulate_media(color_scheme=scheme)
-                page.screenshot(path=f"{folder}/{name}-{width}-{scheme}.png", full_page=True)
-        page.set_viewport_size({"width": 1280, "height": 900})
-        page.emulate_media(color_scheme="light")
-
-
 def test_a_file_becomes_a_project_and_its_first_label(page: Page, file: Path) -> None:
     page.get_by_label("Choose a file, or drop it here").set_input_files(file)
     expect(shown(page).locator(".step-cards").first.get_by_role("listitem")).to_have_count(2)
     expect(shown(page).locator(".katex").first).to_be_visible()
     expect(page.get_by_label("Name")).to_have_value("own runs")
     assert not violations(page)
-    photograph(page, "file")
     create(page)
     label_the_first_step(page, "own-runs")
     expect(page.get_by_text("1 today")).to_be_visible()
@@ -110,7 +97,6 @@ def test_a_pasted_text_is_shown_while_it_is_typed_and_split_as_asked(page: Page)
     expect(cards.first.locator(".katex").first).to_be_visible()
     page.get_by_label("Split solutions into steps").select_option("lines")
     expect(cards).to_have_count(2)
-    photograph(page, "text")
     page.get_by_label("Name").fill("Halves")
     page.locator("summary", has_text="Guidelines").click()
     page.get_by_role("textbox", name="Guidelines").fill("Be **fair**.")
@@ -131,13 +117,11 @@ def test_an_example_chooses_its_template_until_a_person_does(
     page.get_by_label(example, exact=True).check()
     expect(template(page, suggested)).to_be_checked()
     expect(shown(page).locator("article").first.locator(".step-cards > li")).to_have_count(steps)
-    photograph(page, f"example-{steps}")
     template(page, "policy_rubric").check()
     page.get_by_label("Code changes", exact=True).check()
     expect(shown(page)).to_contain_text("ZeroDivisionError")
     expect(template(page, "policy_rubric")).to_be_checked()
     page.get_by_role("textbox", name="Clauses of your policy").fill("2.1 | Never delete without asking.")
-    photograph(page, "clauses")
     create(page)
     workbench_opens(page, "code-changes")
     project = Project.objects.get()
@@ -152,7 +136,6 @@ def test_a_dropped_file_of_a_wrong_type_gets_one_sentence_and_the_next_one_is_re
     expect(shown(page)).to_have_text(sentence)
     expect(page.locator("#preview-status")).to_have_text(sentence)
     expect(page.get_by_label("A file", exact=True)).to_be_checked()
-    photograph(page, "wrong")
     create(page)
     expect(page.get_by_role("alert")).to_contain_text(sentence)
     assert not Project.objects.exists()
@@ -186,7 +169,6 @@ def test_a_failed_import_creates_nothing_and_keeps_what_was_typed(page: Page, tm
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("Nothing in bad.jsonl can be imported. Record 1: steps: Expected a list")
     expect(alert).to_be_focused()
-    photograph(page, "failed")
     assert not Project.objects.exists()
     assert not User.objects.filter(username__in=["ana", "ben"]).exists()
     expect(page.get_by_label("Name")).to_have_value("Mine")
@@ -197,7 +179,6 @@ def test_a_failed_import_creates_nothing_and_keeps_what_was_typed(page: Page, tm
     page.get_by_label("Choose a file, or drop it here").set_input_files(bad)
     create(page)
     expect(page.get_by_role("heading", name="Mine is ready")).to_be_visible()
-    photograph(page, "passwords")
     assert page.locator("code.secret").count() == 2
     page.get_by_role("link", name="Continue").click()
     workbench_opens(page, "mine")

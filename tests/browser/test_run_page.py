@@ -1,13 +1,12 @@
 """The run's page in each state a run can be in, and what can be done there."""
 
-import os
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from annotation.loop.rounds import failures, runs
 from annotation.loop.rounds.artefacts import run_folder
@@ -17,7 +16,6 @@ from tests.factories import make_verdict
 from tests.rounds_world import folders
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SHOTS = os.environ.get("SHOTS")
 
 
 @pytest.fixture
@@ -59,18 +57,6 @@ def in_training(project: Project, people: dict[str, User]) -> TrainingRun:
     return run
 
 
-def look(page: Page, name: str) -> None:
-    """Keep a picture of the page at both widths and in both themes, where somebody asked for them."""
-    if SHOTS is None:
-        return
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        for width in (1280, 400):
-            page.set_viewport_size({"width": width, "height": 900})
-            page.screenshot(path=str(Path(SHOTS) / f"{name}-{width}-{scheme}.png"), full_page=True)
-    page.set_viewport_size({"width": 1280, "height": 900})
-
-
 def test_a_run_in_training_shows_where_it_is_and_is_cancelled(page_for, people, in_training):
     page = page_for(people["manager"])
     page.goto(f"/p/algebra/runs/{in_training.number}/")
@@ -87,7 +73,6 @@ def test_a_run_in_training_shows_where_it_is_and_is_cancelled(page_for, people, 
     written = Path(log.value.path()).read_text()
     assert "train 40/100 epoch 4 of 10 loss=0.3 held=" in written
     assert written.endswith("a word of the trainer\n")
-    look(page, "running")
     page.get_by_text("Numbers", exact=True).click()
     cancel = page.get_by_role("button", name="Cancel", exact=True)
     cancel.focus()
@@ -97,7 +82,6 @@ def test_a_run_in_training_shows_where_it_is_and_is_cancelled(page_for, people, 
     expect(page.get_by_role("columnheader", name="held out")).to_be_visible()
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Resume")).to_be_visible()
-    look(page, "cancelled")
 
 
 def test_a_failed_run_says_what_to_do_and_is_retried(page_for, people, in_training):
@@ -110,12 +94,10 @@ def test_a_failed_run_says_what_to_do_and_is_retried(page_for, people, in_traini
     page.goto(f"/p/algebra/runs/{in_training.number}/")
     expect(page.get_by_role("alert")).to_contain_text("The champion keeps serving. Free space")
     expect(page.get_by_role("link", name="Fix it")).to_have_attribute("href", "/p/algebra/settings/training/")
-    look(page, "failed")
     page.get_by_role("button", name="Retry from the failed stage").click()
     expect(page.get_by_text("retried once")).to_be_visible()
     in_training.refresh_from_db()
     assert in_training.state == "queued"
-    look(page, "retried")
 
 
 def test_promoted_and_kept_back_have_a_picture_of_the_verdict(page_for, people, project):
@@ -125,13 +107,11 @@ def test_promoted_and_kept_back_have_a_picture_of_the_verdict(page_for, people, 
     expect(page.get_by_text("Model 1 is promoted: ProcessBench F1 +8.0 points.")).to_be_visible()
     expect(page.get_by_role("button", name="Retry from the failed stage")).to_have_count(0)
     expect(page.get_by_text("Files", exact=True)).to_have_count(0)
-    look(page, "promoted")
     samples = [-0.06 + 0.004 * n for n in range(25)]
     version.gate = make_verdict(promote=False, gain=-0.01, low=-0.05, high=0.03, samples=samples)
     version.save()
     page.goto(f"/p/{run.project.slug}/runs/{run.number}/")
     expect(page.get_by_label("Gain in holdout F1, in points")).to_be_visible()
-    look(page, "kept-back")
 
 
 def test_the_runs_page_says_when_the_next_round_begins_and_the_settings_when_its_schedule_comes(
@@ -140,13 +120,10 @@ def test_the_runs_page_says_when_the_next_round_begins_and_the_settings_when_its
     page = page_for(people["manager"])
     page.goto("/p/algebra/runs/")
     expect(page.get_by_text("Held back: The quiet hours never end")).to_be_visible()
-    look(page, "runs")
     page.goto("/p/algebra/settings/rounds/")
     expect(page.get_by_text("Next scheduled rounds:")).to_contain_text("03:00")
-    look(page, "settings")
     page.get_by_label("Schedule").fill("every morning")
     page.get_by_label("Quiet hours").fill("at night")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("is not a schedule")).to_be_visible()
     expect(page.get_by_text("is not a time range")).to_be_visible()
-    look(page, "settings-refused")
