@@ -28,6 +28,7 @@ from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in
 from labelling_ui.pages.columns import Choice, Column, Number, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
+from labelling_ui.pages.sampling import endpoint_choices
 from labelling_ui.pages.solutions import SolutionFilters
 from labelling_ui.pages.struct_fields import struct_field
 from labelling_ui.templatetags.figures import opening
@@ -55,7 +56,7 @@ _field = partial(struct_field, JudgingPlan)
 
 
 class JudgingForm(forms.Form):
-    endpoint = forms.ChoiceField(label=_("Model"))
+    endpoint = forms.ChoiceField(label=_("Model"), choices=endpoint_choices)
     template = forms.ChoiceField(label=_("What the judge decides"), choices=[*TEMPLATE_NAMES.items()])
     mode = forms.ChoiceField(
         label=_("Solutions"),
@@ -89,10 +90,9 @@ class JudgingForm(forms.Form):
             if is_judge
             else _("Leave empty for the model’s default prompt. Else write {problem} where the problem belongs.")
         )
-        names = [(name, f"{name} ({model})") for name, model in endpoint_names().items()]
-        self.fields["endpoint"].choices = names  # type: ignore[attr-defined]
         if is_judge:  # only its name tells a judge from a policy, such as the demo's two
-            self.fields["endpoint"].initial = next((name for name, shown in names if "judge" in shown.lower()), None)
+            judges = (name for name, shown in endpoint_choices() if "judge" in shown.lower())
+            self.fields["endpoint"].initial = next(judges, None)
 
     def plan(self, chosen: SolutionFilter) -> JudgingPlan:
         """The settings of a valid form."""

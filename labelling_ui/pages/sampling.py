@@ -28,8 +28,13 @@ from labelling_ui.pages.struct_fields import struct_field
 _field = partial(struct_field, SamplingPlan)
 
 
+def endpoint_choices() -> list[tuple[str, str]]:
+    """The operator's endpoints, each with the name of its model."""
+    return [(name, f"{name} ({model})") for name, model in endpoint_names().items()]
+
+
 class SamplingForm(forms.Form):
-    endpoint = forms.ChoiceField(label=_("Policy"))
+    endpoint = forms.ChoiceField(label=_("Policy"), choices=endpoint_choices)
     samples = _field("samples", label=_("Solutions per problem"))
     temperature = _field("temperature", label=_("Temperature"), widget=forms.NumberInput({"step": "0.1"}))
     max_tokens = _field("max_tokens", label=_("Token limit per solution"))
@@ -69,9 +74,6 @@ class SamplingForm(forms.Form):
 
     def __init__(self, *args: Any, domains: list[str], **named: Any) -> None:
         super().__init__(*args, **named)
-        self.fields["endpoint"].choices = [  # type: ignore[attr-defined]
-            (name, f"{name} ({model})") for name, model in endpoint_names().items()
-        ]
         self.fields["domain"].choices = [  # type: ignore[attr-defined]
             ("", _("all")), *((domain, domain) for domain in domains)
         ]  # fmt: skip

@@ -160,7 +160,7 @@ def set_limits(request: HttpRequest, member: Membership) -> HttpResponseBase:
 def log(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = ServedScore.objects.filter(project=member.project).select_related("token", "user", "model_version")
     listing = Listing(request, rows, COLUMNS, sort="-asked", filters=LogFilters(request.GET))
-    return respond(request, "labelling_ui/served_scores.html", listing, "scores", {})
+    return respond(request, "labelling_ui/served_scores.html", listing, "scores")
 
 
 @project_page(*STAFF)
