@@ -7,25 +7,14 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.models import ApiToken, MachineAnnotator, Project
-from tests import manager_world
 from tests.factories import MachineAnnotatorFactory
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("project")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("empty_project")]
 MEMBERS = "/p/algebra/members/"
 SETUP = {"model_name": "qwen-72b", "prompt_version": "2", "family": "", "cost_per_label": "0.02"}
 
 
-@pytest.fixture
-def people() -> dict[str, User]:
-    return manager_world.create_people()
-
-
-@pytest.fixture
-def project(people: dict[str, User]) -> Project:
-    return manager_world.create_empty_project(people)
-
-
-def test_it_is_added_changed_and_retired(manager: Client, project: Project) -> None:
+def test_it_is_added_changed_and_retired(manager: Client, empty_project: Project) -> None:
     taken = manager.post(f"{MEMBERS}new-machine/", SETUP | {"name": "manager"})
     assert "name" in taken.context["form"].errors
     made = manager.post(f"{MEMBERS}new-machine/", SETUP | {"name": "judge"})
@@ -44,8 +33,8 @@ def test_it_is_added_changed_and_retired(manager: Client, project: Project) -> N
     assert not machine.membership.active
 
 
-def test_its_token_is_shown_once_and_revoked(manager: Client, project: Project) -> None:
-    machine = MachineAnnotatorFactory(membership__project=project)
+def test_its_token_is_shown_once_and_revoked(manager: Client, empty_project: Project) -> None:
+    machine = MachineAnnotatorFactory(membership__project=empty_project)
     page = f"{MEMBERS}{machine.membership_id}/machine/"
     shown = manager.post(f"{page}tokens/", {"token_name": "loop"}).content.decode()
     assert re.search(r"stepmark_[\w-]{40,}", shown)
@@ -59,8 +48,8 @@ def test_its_token_is_shown_once_and_revoked(manager: Client, project: Project) 
     assert token.revoked_at is not None
 
 
-def test_members_are_listed_by_their_kind(manager: Client, project: Project) -> None:
-    machine = MachineAnnotatorFactory(membership__project=project, membership__user__username="judge").membership
+def test_members_are_listed_by_their_kind(manager: Client, empty_project: Project) -> None:
+    machine = MachineAnnotatorFactory(membership__project=empty_project, membership__user__username="judge").membership
     for kind, named in (("machine", {"judge (machine)"}), ("simulated", set())):
         listing = manager.get(f"{MEMBERS}?kind={kind}").context["listing"]
         assert {row.shown_name for row in listing} == named

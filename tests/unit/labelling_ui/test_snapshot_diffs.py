@@ -9,23 +9,10 @@ from django.urls import reverse
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Project
 from labelling_ui import cached_figures
-from tests import manager_world
 from tests.factories import SnapshotFactory
 from tests.stored import snapshot_file
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def people() -> dict[str, User]:
-    return manager_world.create_people()
-
-
-@pytest.fixture
-def project(people: dict[str, User]) -> Project:
-    project = manager_world.create_empty_project(people)
-    manager_world.fill(project, people)
-    return project
 
 
 def page(client: Client, project: Project, new: int, old: int) -> str:
