@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.core.bounds import Count, Id, about
-from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project
+from annotation.core.reading import find_row
 from annotation.labels.annotators.analysis import Analysis, who_is
 from annotation.labels.annotators.biases import Measure
 from annotation.labels.annotators.guessing import NO_SPEED, Note
@@ -107,9 +107,8 @@ class AnnotatorDetail(APIView):
     def get(self, request: Request, slug: str, pseudonym: UUID) -> Response:
         """Weeks, biases, patterns and likeness to earlier labels. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
-        person = project.memberships.filter(pseudonym=pseudonym).first()
-        if person is None:
-            raise Missing(Message("project_member_not_found"), code="member_not_found")
+        people = project.memberships.filter(pseudonym=pseudonym)
+        person = find_row(people, Message("project_member_not_found"), code="member_not_found")
         analysis, who = Analysis(project), who_is(person)
         names = {who_is(one): one.pseudonym for one in project.memberships.all()}
         return Response(

@@ -1,6 +1,6 @@
 """Consensus fits: list them, read one, make one."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -11,8 +11,8 @@ from annotation.api.authentication import caller
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count, about
-from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project
+from annotation.core.reading import find_row
 from annotation.labels.consensus.fits import request_fit
 from annotation.models.consensus_fit import FitReport, LabelsSeen
 from prm.messages import Message
@@ -60,8 +60,5 @@ class ConsensusFitDetail(APIView):
     def get(self, request: Request, slug: str, number: int) -> Response:
         """The fit of this number. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
-        fits: Any = project.consensus_fits.select_related("project", "requested_by", "previous")
-        fit = fits.filter(number=number).first()
-        if fit is None:
-            raise Missing(Message("fit_not_found", number=number))
-        return Response(FitRow.of(fit))
+        fits = project.consensus_fits.select_related("project", "requested_by", "previous").filter(number=number)
+        return Response(FitRow.of(find_row(fits, Message("fit_not_found", number=number))))

@@ -18,8 +18,8 @@ from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
 from annotation.api.snapshots import Filters, PresetName
 from annotation.core.bounds import Count, Id, about
-from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, find_visible
+from annotation.core.reading import find_row
 from annotation.labels.datasets.export_jobs import ExportOptions, ExportPlace, request_export
 from annotation.labels.datasets.export_schedules import (
     MOST_DAYS,
@@ -136,14 +136,13 @@ class Exports(PagedView):
         """Make a snapshot in the background, and write its files to an export root. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         body = read_body(request, ExportToStart)
-        snapshot = body.snapshot and project.snapshots.filter(pk=body.snapshot).first()
-        if body.snapshot and not snapshot:
-            raise Missing(Message("snapshot_not_found", snapshot_id=body.snapshot))
+        otherwise = Message("snapshot_not_found", snapshot_id=body.snapshot)
+        snapshot = find_row(project.snapshots.filter(pk=body.snapshot), otherwise) if body.snapshot else None
         job = request_export(
             by=caller(request),
             project=project,
             filters=preset_filters(project, body.preset, body.filters),
-            snapshot=snapshot or None,
+            snapshot=snapshot,
             formats=body.formats,
             place=body.place,
             options=body.options,

@@ -14,8 +14,8 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count, FirstError, Id, about
-from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, find_visible, require_role
+from annotation.core.reading import find_row
 from annotation.models import MEMBER_NAME, GoldAnswer, Membership, Project, ScreeningDecision
 from annotation.work.gold.designation import mark_gold, retire_gold
 from annotation.work.gold.gold_accuracy import Share
@@ -163,7 +163,5 @@ class ScreeningDecisions(PagedView):
 
 
 def _find_person(project: Project, member_id: int) -> Membership:
-    person = project.memberships.select_related("project").filter(pk=member_id).first()
-    if person is None:
-        raise Missing(Message("project_member_not_found"), code="member_not_found")
-    return person
+    people = project.memberships.select_related("project").filter(pk=member_id)
+    return find_row(people, Message("project_member_not_found"), code="member_not_found")

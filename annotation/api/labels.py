@@ -16,8 +16,8 @@ from annotation.api.boundary import Row, read_query
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
 from annotation.core.bounds import Count, FirstError, Id, JSONObject, Milliseconds, Position, about
-from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, require_role
+from annotation.core.reading import find_row
 from annotation.labels.annotators.batches import is_set_aside
 from annotation.labels.list_filters import LabelFilter, ListFilter, OwnLabelFilter
 from annotation.models import Annotation, Membership, PathStep, StepRating
@@ -166,9 +166,9 @@ class LabelDetail(APIView):
     def get(self, request: Request, slug: str, label_id: int) -> Response:
         """A label, of any revision. Annotators see their own labels only."""
         member = _reader(request, slug)
-        label = _rows(member, member.project.annotations.all()).filter(pk=label_id).first()
-        if label is None:
-            raise Missing(Message("annotation_not_found", name=member.project.name, annotation_id=label_id))
+        labels = _rows(member, member.project.annotations.all()).filter(pk=label_id)
+        otherwise = Message("annotation_not_found", name=member.project.name, annotation_id=label_id)
+        label = find_row(labels, otherwise)
         return Response(LabelRow.of(label, staff=member.role in STAFF))
 
 

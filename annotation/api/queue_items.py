@@ -13,8 +13,8 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count, Id, about, one_of
-from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project
+from annotation.core.reading import find_row
 from annotation.models import OPEN, Lane, Membership, Project, QueueItem, Route, Taker
 from annotation.work.queue import managing
 from prm.messages import Message
@@ -88,9 +88,8 @@ class QueueItems(PagedView):
         """Add a solution to the front of the queue, beyond the generation's draw. Managers only."""
         project = find_project(request.user, slug)
         body = read_body(request, SolutionToQueue)
-        solution = project.solutions.filter(pk=body.solution).first()
-        if solution is None:
-            raise Missing(Message("solution_not_in_project", name=project.name), code="solution_not_found")
+        otherwise = Message("solution_not_in_project", name=project.name)
+        solution = find_row(project.solutions.filter(pk=body.solution), otherwise, code="solution_not_found")
         to = _member(project, body.to)
         item = managing.queue_solution(by=caller(request), project=project, solution=solution, to=to)
         return Response(QueueItemRow.of(item), status=201)
@@ -128,7 +127,6 @@ class HandOverQueue(APIView):
 def _member(project: Project, name: str | None) -> Membership | None:
     if name is None:
         return None
-    member = Membership.objects.filter(project=project, user__username=name).select_related("user").first()
-    if member is None:
-        raise Missing(Message("member_name_not_found", name=project.name, member=name), code="member_not_found")
-    return member
+    members = Membership.objects.filter(project=project, user__username=name).select_related("user")
+    otherwise = Message("member_name_not_found", name=project.name, member=name)
+    return find_row(members, otherwise, code="member_not_found")

@@ -18,8 +18,8 @@ from annotation.api.boundary import Row, read_body, read_query, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
 from annotation.core.bounds import LONGEST_TEXT, Count, FirstError, Id, NonBlank, Note, about
-from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, find_visible, membership_of
+from annotation.core.reading import find_row
 from annotation.labels.consensus.review_case import case_of
 from annotation.labels.consensus.review_queue import to_review
 from annotation.models import Annotation, Project, SentBack, Solution
@@ -187,18 +187,12 @@ class AcceptLabel(APIView):
 def label_in(project: Project, annotation_id: int) -> Annotation:
     """The project's label with this id. Raises Missing (`annotation_not_found`)."""
     labels = project.annotations.select_related("project", "source", "annotator").filter(pk=annotation_id)
-    if (label := labels.first()) is None:
-        raise Missing(Message("annotation_not_found", annotation_id=annotation_id, name=project.name))
-    return label
+    return find_row(labels, Message("annotation_not_found", annotation_id=annotation_id, name=project.name))
 
 
 def _solution(project: Project, solution_id: int) -> Solution:
-    solution = project.solutions.filter(pk=solution_id).first()
-    if solution is None:
-        raise Missing(
-            Message("solution_id_not_in_project", solution_id=solution_id, name=project.name), code="solution_not_found"
-        )
-    return solution
+    otherwise = Message("solution_id_not_in_project", solution_id=solution_id, name=project.name)
+    return find_row(project.solutions.filter(pk=solution_id), otherwise, code="solution_not_found")
 
 
 def _receipt(submitted: Submitted) -> Response:

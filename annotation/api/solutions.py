@@ -13,8 +13,8 @@ from annotation.api.paging import Page, PagedView
 from annotation.api.posting import PostSolutions
 from annotation.api.schema import query_of
 from annotation.core.bounds import Count, Id, JSONObject, Position, about
-from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project
+from annotation.core.reading import find_row
 from annotation.labels.list_filters import SolutionFilter
 from annotation.loop.pool.scored_solutions import solutions_with_scores
 from annotation.loop.registry import champion_of
@@ -107,8 +107,6 @@ class SolutionDetail(APIView):
     def get(self, request: Request, slug: str, solution_id: int) -> Response:
         """A solution with its steps. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
-        solution = solutions_with_scores(project, champion_of(project)).filter(pk=solution_id).first()
-        if solution is None:
-            message = Message("solution_id_not_in_project", solution_id=solution_id, name=project.name)
-            raise Missing(message, code="solution_not_found")
-        return Response(SolutionWithSteps.of(solution))
+        rows = solutions_with_scores(project, champion_of(project)).filter(pk=solution_id)
+        otherwise = Message("solution_id_not_in_project", solution_id=solution_id, name=project.name)
+        return Response(SolutionWithSteps.of(find_row(rows, otherwise, code="solution_not_found")))

@@ -15,8 +15,8 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count, Id, about, one_of
-from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, find_visible
+from annotation.core.reading import find_row
 from annotation.core.webhooks import registration
 from annotation.core.webhooks.addresses import LONGEST_URL
 from annotation.core.webhooks.events import EVENTS
@@ -169,9 +169,8 @@ class Redeliver(APIView):
     def post(self, request: Request, webhook_id: int, delivery_id: int) -> Response:
         """Attempt a delivery again now, with the same id and body. Managers only."""
         webhook: Any = _find(request, webhook_id)
-        delivery = webhook.deliveries.select_related("webhook__project").filter(pk=delivery_id).first()
-        if delivery is None:
-            raise Missing(Message("delivery_not_found"))
+        deliveries = webhook.deliveries.select_related("webhook__project").filter(pk=delivery_id)
+        delivery = find_row(deliveries, Message("delivery_not_found"))
         return Response(DeliveryRow.of(registration.redeliver(by=caller(request), delivery=delivery)), status=202)
 
 

@@ -6,6 +6,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Model, QuerySet
 
 from annotation.core.errors import Forbidden, Missing
+from annotation.core.reading import find_row
 from annotation.core.statements import columns, fetch_one, instance
 from annotation.models import Membership, Project
 from prm.messages import Message, joined
@@ -74,13 +75,12 @@ def find_visible(
 
     Raises Missing with the message `otherwise`, Forbidden.
     """
-    row: Any = rows.filter(pk=pk, project__in=visible_projects(user)).select_related("project").first()
-    if row is None:
-        raise Missing(otherwise, code=code)
+    visible = rows.filter(pk=pk, project__in=visible_projects(user)).select_related("project")
+    row: Any = find_row(visible, otherwise, code=code)
     if roles:
         require_role(user, row.project, *roles)
-    visible: M = row
-    return visible
+    found: M = row
+    return found
 
 
 def may_create_projects(user: User | AnonymousUser) -> bool:

@@ -10,10 +10,11 @@ from msgspec.structs import asdict, replace
 
 from annotation.core import audit
 from annotation.core.bounds import Money, NonBlank, check_fields
-from annotation.core.errors import Conflict, Missing
+from annotation.core.errors import Conflict
 from annotation.core.membership.access import find_project, require_role
 from annotation.core.membership.accounts import check_username, find_account
 from annotation.core.membership.members import add_member
+from annotation.core.reading import find_row
 from annotation.models import LabelSource, MachineAnnotator, Membership, Project
 from prm.messages import Message
 
@@ -95,10 +96,8 @@ def find_machine(*, by: User, slug: str, member_id: int) -> MachineAnnotator:
     """The machine annotator with this membership, for managers. Raises Missing (`machine_not_found`), Forbidden."""
     project = find_project(by, slug, MANAGER)
     machines = MachineAnnotator.objects.select_related("membership__user", "membership__project", "source")
-    machine = machines.filter(membership__project=project, membership=member_id).first()
-    if machine is None:
-        raise Missing(Message("machine_not_found", name=project.name))
-    return machine
+    rows = machines.filter(membership__project=project, membership=member_id)
+    return find_row(rows, Message("machine_not_found", name=project.name))
 
 
 def _checked(setup: MachineSetup) -> MachineSetup:

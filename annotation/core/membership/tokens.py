@@ -12,8 +12,9 @@ from django.utils import timezone
 
 from annotation.core import audit
 from annotation.core.bounds import LARGEST_INTEGER
-from annotation.core.errors import Conflict, DomainError, Missing
+from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import VISIBLE, remember, require_role
+from annotation.core.reading import find_row
 from annotation.core.statements import columns, fetch_one, instances
 from annotation.models import ApiToken, MachineAnnotator, Membership, Project, Scope
 from prm.messages import Message
@@ -79,9 +80,7 @@ def revoke_token(*, by: User, token_id: int) -> None:
     managed = Membership.objects.filter(user=by, role=Membership.Role.MANAGER, active=True).values("project")
     machines = Membership.objects.filter(kind=Membership.Kind.MACHINE, project__in=managed).values("user")
     theirs = Q(user=by) | Q(user__in=machines)
-    token = ApiToken.objects.select_for_update().filter(theirs, pk=token_id).first()
-    if token is None:
-        raise Missing(Message("token_not_found"))
+    token = find_row(ApiToken.objects.select_for_update().filter(theirs, pk=token_id), Message("token_not_found"))
     if token.revoked_at is None:
         token.revoked_at = timezone.now()
         token.save(update_fields=["revoked_at"])
@@ -94,9 +93,8 @@ def limit_token(*, by: User, token_id: int, limits: dict[str, int | None]) -> Ap
 
     The keys of `limits` are in ApiToken.LIMITS. Raises Missing, DomainError (`invalid_limit`).
     """
-    token = ApiToken.objects.select_for_update().filter(pk=token_id, user=by, revoked_at__isnull=True).first()
-    if token is None:
-        raise Missing(Message("token_not_found"))
+    own = ApiToken.objects.select_for_update().filter(pk=token_id, user=by, revoked_at__isnull=True)
+    token = find_row(own, Message("token_not_found"))
     for name, limit in limits.items():
         if name not in ApiToken.LIMITS or not (limit is None or 1 <= limit <= LARGEST_INTEGER):
             raise DomainError(Message("invalid_limit", largest_limit=f"{LARGEST_INTEGER:,}"), {"field": name})

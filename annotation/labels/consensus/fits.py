@@ -11,10 +11,11 @@ from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef
 
 from annotation.core import audit
-from annotation.core.errors import Conflict, DomainError, Missing
+from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import beating_apart, run_job, send
 from annotation.core.membership.access import require_role
 from annotation.core.periodic import for_each
+from annotation.core.reading import find_row
 from annotation.core.replica import read_current
 from annotation.labels.consensus.evidence import read_evidence
 from annotation.labels.consensus.fit_report import report_fit
@@ -49,10 +50,8 @@ def latest_fit(project: Project, scope: Scope | None = None) -> ConsensusFit | N
 
 def find_fit(project: Project, number: int) -> ConsensusFit:
     """The fit of this number, done. Raises Missing (`fit_not_found`)."""
-    fit = project.consensus_fits.filter(number=number, state=State.DONE).first()
-    if fit is None:
-        raise Missing(Message("fit_not_found", number=number))
-    return fit
+    fits = project.consensus_fits.filter(number=number, state=State.DONE)
+    return find_row(fits, Message("fit_not_found", number=number))
 
 
 def filters_scope(filters: SnapshotFilters) -> Scope:

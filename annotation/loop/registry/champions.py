@@ -5,8 +5,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core import audit, jobs
-from annotation.core.errors import Conflict, DomainError, Missing
+from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import require_role
+from annotation.core.reading import find_row
 from annotation.models import DomainChampion, Membership, ModelVersion, Project
 from prm.messages import Message
 
@@ -135,9 +136,8 @@ def set_domain_champion(*, by: User, version: ModelVersion, domain: str) -> Doma
 def clear_domain_champion(*, by: User, project: Project, domain: str) -> None:
     """Let the project's champion serve this domain again. Raises Forbidden, Missing (`no_domain_champion`)."""
     require_role(by, project, Membership.Role.MANAGER)
-    chosen = DomainChampion.objects.select_for_update().filter(project=project, domain=domain).first()
-    if chosen is None:
-        raise Missing(Message("no_domain_champion", domain=domain))
+    rows = DomainChampion.objects.select_for_update().filter(project=project, domain=domain)
+    chosen = find_row(rows, Message("no_domain_champion", domain=domain))
     version = chosen.model_version
     chosen.delete()
     audit.record(

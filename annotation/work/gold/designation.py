@@ -11,8 +11,9 @@ from django.db.models import Case, Exists, IntegerField, Max, OuterRef, Q, Query
 from django.db.models.functions import Coalesce
 
 from annotation.core import audit
-from annotation.core.errors import Conflict, DomainError, Missing
+from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import STAFF, require_role
+from annotation.core.reading import find_row
 from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, PracticeAnswer, Project
 from annotation.work.queue.items import leave_queue
 from prm.messages import Message
@@ -106,9 +107,9 @@ def mark_gold(
     DomainError (`not_a_reference`, `invalid_accepted`), Conflict (`practised`: a practised solution cannot be hidden).
     """
     require_role(by, project, *STAFF)
-    annotation = Annotation.objects.filter(project=project, pk=annotation_id).select_related("solution").first()
-    if annotation is None:
-        raise Missing(Message("annotation_not_found", annotation_id=annotation_id, name=project.name))
+    labels = Annotation.objects.filter(project=project, pk=annotation_id).select_related("solution")
+    otherwise = Message("annotation_not_found", annotation_id=annotation_id, name=project.name)
+    annotation = find_row(labels, otherwise)
     if not _eligible(project).filter(pk=annotation.pk).exists():
         raise DomainError(Message("not_a_reference"))
     alternatives = _check_accepted(annotation, accepted)

@@ -5,8 +5,9 @@ from typing import Any, cast
 from django.contrib.auth.models import User
 from msgspec import UNSET
 
-from annotation.core.errors import Forbidden, Missing
+from annotation.core.errors import Forbidden
 from annotation.core.membership.access import membership_of
+from annotation.core.reading import find_row
 from annotation.models import Annotation, Dispute, Project
 from annotation.work.labelling.payload import (
     Dimensions,
@@ -27,15 +28,12 @@ def find_latest(*, by: User, project: Project, solution_id: int) -> Annotation:
     membership = membership_of(by, project)
     if membership is None:
         raise Forbidden(Message("label_needs_membership"), code="not_annotator")
-    annotation = (
+    revisions = (
         Annotation.objects.filter(annotator=membership, solution=solution_id, lease__isnull=False)
         .select_related("lease__solution__problem", "lease__draft", "lease__hint")
         .order_by("-revision")
-        .first()
     )
-    if annotation is None:
-        raise Missing(Message("not_labelled"))
-    return annotation
+    return find_row(revisions, Message("not_labelled"))
 
 
 def as_submitted(annotation: Annotation) -> OwnLabel:

@@ -9,8 +9,9 @@ from django.db import transaction
 
 from annotation.core import audit
 from annotation.core.bounds import about
-from annotation.core.errors import Conflict, Forbidden, Missing
+from annotation.core.errors import Conflict, Forbidden
 from annotation.core.membership.access import membership_of
+from annotation.core.reading import find_row
 from annotation.models import GoldAnswer, Membership, PracticeAnswer, Project
 from annotation.work.gold.designation import practice_gold
 from annotation.work.labelling.payload import Submission
@@ -51,15 +52,9 @@ def practice_set(membership: Membership) -> list[Place]:
 
 def find_practice(project: Project, solution_id: int) -> GoldAnswer:
     """The practice gold of a solution, with solution, problem and reference. Raises Missing (`practice_not_found`)."""
-    gold = (
-        practice_gold(project)
-        .select_related("solution__problem", "annotation__solution")
-        .filter(solution=solution_id)
-        .first()
-    )
-    if gold is None:
-        raise Missing(Message("practice_not_found", solution_id=solution_id, name=project.name))
-    return gold
+    rows = practice_gold(project).select_related("solution__problem", "annotation__solution")
+    otherwise = Message("practice_not_found", solution_id=solution_id, name=project.name)
+    return find_row(rows.filter(solution=solution_id), otherwise)
 
 
 @transaction.atomic
