@@ -1,4 +1,4 @@
-"""What axe-core has against a page."""
+"""The violations that axe-core finds on a page."""
 
 from functools import cache
 from typing import Any
@@ -15,7 +15,7 @@ def _script() -> str:
 
 
 def violations(page: Page) -> list[str]:
-    """Serious and critical violations of WCAG 2.2 AA; of the dark theme those of its colours."""
+    """Serious and critical violations of WCAG 2.2 AA; in the dark theme, those of its colours."""
     page.emulate_media(color_scheme="light")
     page.evaluate(_script())
     light = _run(page, {"resultTypes": ["violations"]})

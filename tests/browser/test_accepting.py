@@ -1,4 +1,4 @@
-"""Steps that are accepted together: what is left, once it was read; what comes before an error that one jumps to."""
+"""Accepting steps together: the rest once they were read, and those before an error that the annotator jumps to."""
 
 import re
 from collections.abc import Callable
@@ -105,7 +105,7 @@ def test_a_step_is_gone_to_by_its_number_and_e_marks_the_error_there_once_all_be
     assert workbench.locator(".shown li.step:not([data-answer=''])").count() == 0
 
     def marked() -> bool:
-        """It leads to what is to be read; with that on the screen, the same again."""
+        """The key scrolls to the first unread step. Once every step is read, it marks the error."""
         for key in "q23e":
             workbench.keyboard.press(key)
         return step(workbench, 23).get_attribute("data-answer") == "bad"

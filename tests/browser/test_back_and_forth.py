@@ -1,4 +1,4 @@
-"""A label there and back: handed in, disputed, sent back, looked at again, and told of among one's own work."""
+"""A label is submitted, disputed, sent back and revised, and the annotator's own work shows it."""
 
 from collections.abc import Callable
 

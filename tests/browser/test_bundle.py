@@ -1,4 +1,4 @@
-"""What a person's browser has to fetch before labelling."""
+"""The scripts that a browser fetches before labelling."""
 
 import gzip
 import json
@@ -11,7 +11,7 @@ KATEX = "src/reading/typeset.ts"
 
 
 def reached(manifest: dict[str, Any], entry: str, *, lazily: bool) -> set[str]:
-    """The chunks that an entry loads by itself; with `lazily` those, too, that it may fetch later."""
+    """The chunks that an entry loads at once; with `lazily`, also those that it may fetch later."""
     found: set[str] = set()
     waiting = [entry]
     while waiting:

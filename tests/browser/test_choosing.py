@@ -1,4 +1,4 @@
-"""PRM800K's phase 1 in a real browser: candidates are rated, one or one's own step is taken, the solution grows."""
+"""PRM800K's phase 1 in a browser: rate candidates, choose one or write a step, and the solution continues."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What a word on a page means shows beside it, under the pointer and under the keyboard."""
+"""A term's definition appears beside it on hover and on keyboard focus."""
 
 import re
 from collections.abc import Callable

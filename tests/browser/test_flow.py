@@ -1,6 +1,6 @@
-"""The flow of work in the workbench: without network, signed out, at rest, on a break, with time running out.
+"""The flow of work in the workbench: offline, signed out, idle, on a break, and when the lease runs out.
 
-Where time has to pass, the page's own clock is set forward.
+To let time pass, a test sets the page's clock forward.
 """
 
 import os
@@ -36,7 +36,7 @@ JOURNAL = "Object.entries(localStorage).some(([key, text]) => key.startsWith('st
 
 @pytest.fixture
 def project() -> Project:
-    """Five solutions of three steps each, in the order 1 to 5, of which three are fetched ahead."""
+    """Five solutions of three steps each, in the order 1 to 5; three are prefetched."""
     policy = {"queue": {"prefetch_depth": DEPTH, "lease_minutes": 30}, "pace": {"idle_seconds": 120}}
     generation = GenerationFactory(project__policy=policy)
     for number in range(1, 6):
@@ -60,7 +60,7 @@ def workbench(open_for: Callable[..., Page], project: Project, annotator: User) 
 
 
 def kill_browser_of(profile: Path) -> None:
-    """As a battery does that runs out: none of its processes gets to say goodbye."""
+    """Kill all its processes at once, as an empty battery would."""
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # gone meanwhile
             if f"--user-data-dir={profile}" in (process / "cmdline").read_text().split("\0"):

@@ -1,4 +1,4 @@
-"""What page scripts do for forms: one press sends once, times have a zone, and nothing typed is lost."""
+"""Scripts of forms: a double click submits once, times have a zone, and typed text survives."""
 
 from collections.abc import Callable
 from typing import Any

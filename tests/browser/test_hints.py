@@ -1,4 +1,4 @@
-"""The model's scores beside the work: each when its step is reached, seen for good, and told with the label."""
+"""Hints: each score appears when its step is reached, stays, and is recorded with the label."""
 
 from collections.abc import Callable
 
@@ -40,7 +40,7 @@ def project_with(reveal: str) -> Project:
 
 @pytest.fixture
 def drawn(open_for: Callable[..., Page], monkeypatch: pytest.MonkeyPatch) -> Callable[[str, float], Page]:
-    """The workbench of a person who drew this lot; below one half it is a hint."""
+    """The workbench of a person with this draw; below one half, they get a hint."""
 
     def drawn(reveal: str, lot: float) -> Page:
         monkeypatch.setattr(hints, "lot", lambda *_: lot)

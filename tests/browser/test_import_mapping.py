@@ -1,4 +1,4 @@
-"""The preview of an import: texts split into steps, a table's columns proposed, corrected, and shown as steps."""
+"""The preview of an import: texts split into steps; the columns of a table proposed, corrected and shown as steps."""
 
 import json
 

@@ -46,7 +46,7 @@ def test_a_file_that_cannot_be_read_keeps_its_upload_and_says_why(
 def test_a_folder_shows_its_data_and_the_whole_names_of_its_files(
     page_for: Callable[..., Page], project: Project, people: dict[str, User], tmp_path: Path
 ) -> None:
-    """The preview was that of whichever file came first, and names that differ at their ends looked the same."""
+    """The preview showed whichever file came first, and names that differ only at their ends looked the same."""
     folder = tmp_path / "runs"
     run = folder / "a-task-with-a-name-that-fills-the-column-of-names"
     run.mkdir(parents=True)

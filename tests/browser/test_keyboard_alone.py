@@ -1,4 +1,4 @@
-"""Pages worked by keyboard and ear alone: where Tab leads, that it is seen, what is given back, and what is said."""
+"""Pages by keyboard and screen reader alone: the order of Tab, visible focus, returned focus, and announcements."""
 
 from collections.abc import Callable
 
@@ -54,14 +54,14 @@ def focused(page: Page) -> Locator:
 
 
 def heard(page: Page) -> Locator:
-    """The region in which the workbench says what happened."""
+    """The live region of the workbench."""
     return page.locator("#workbench > .visually-hidden[role=status]")
 
 
 def test_tab_goes_through_every_page_as_the_eye_does_and_is_seen_wherever_it_is(
     project: Project, manager: User, open_for: Callable[..., Page], new_context: Callable[..., object]
 ) -> None:
-    """In both themes; and nothing moves, nor is anything cut off at 200 %."""
+    """In both themes. Nothing moves, and nothing is cut off at 200 %."""
     judged = SolutionFactory(project=project, steps=["We add.", "So 5."])
     for _ in range(2):
         AnnotationFactory(solution=judged)

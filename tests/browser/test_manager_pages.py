@@ -1,4 +1,4 @@
-"""A manager's way from a file to a dataset, in a real browser."""
+"""A manager goes from a file to a dataset, in a real browser."""
 
 import json
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def test_from_a_file_to_a_dataset(
     celery_workers: Workers,
     tmp_path: Path,
 ) -> None:
-    """Import with a rejected line, open the first generation, add someone, export what came with the file."""
+    """Import with a rejected line, open the first generation, add a member, and export the labels of the file."""
     page = page_for(people["manager"])
     page.goto("/")
     page.get_by_role("link", name="Manage").click()

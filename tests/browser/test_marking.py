@@ -1,4 +1,4 @@
-"""Marking stretches of a step's text: by the mouse, and by keys alone."""
+"""Marking parts of a step's text by mouse and by keyboard."""
 
 from collections.abc import Callable
 
@@ -37,7 +37,7 @@ def workbench(open_for: Callable[..., Page], project: Project, annotator: User) 
 
 
 def marked(page: Page) -> list[tuple[str, str, str]]:
-    """What the server was given: the text that each span covers, its type and its comment."""
+    """The stored spans: the text that each covers, its type and its comment."""
     expect(page.get_by_text("1 today")).to_be_visible()
     [span_list] = StepRating.objects.values_list("spans", flat=True)
     return [(STEP[span["start"] : span["end"]], span["error_type"], span["comment"]) for span in span_list]

@@ -1,4 +1,4 @@
-"""A project is made on one screen: from data to the first label."""
+"""Creating a project on one screen, from data to the first label."""
 
 import json
 from collections.abc import Callable
@@ -54,13 +54,13 @@ def create(page: Page) -> None:
 
 
 def workbench_opens(page: Page, slug: str) -> None:
-    """A solution is shown, so that no claim is still running when a test ends."""
+    """Wait until a solution is shown, so that no claim is still running when the test ends."""
     page.wait_for_url(f"**/p/{slug}/label/")
     expect(step(page, 1)).to_be_visible()
 
 
 def label_the_first_step(page: Page, slug: str) -> None:
-    """The workbench is open; one key finds the first error in the first step, and one button sends it."""
+    """Open the workbench, mark the first step as the first error, and submit."""
     workbench_opens(page, slug)
     page.keyboard.press("e")
     page.get_by_role("button", name="Submit").click()

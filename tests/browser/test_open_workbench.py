@@ -1,4 +1,4 @@
-"""The workbench read by axe-core with everything open that can be opened, in both themes, wide and narrow."""
+"""axe-core on the workbench with every panel open, in both themes, wide and narrow."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The workbench while the database is stopped and started: told, kept, sent once. A world of its own."""
+"""The workbench while the database stops and starts: it says so, keeps the work, and sends it once."""
 
 import re
 import signal

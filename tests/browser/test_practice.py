@@ -1,4 +1,4 @@
-"""Practice in a real browser: an answer is explained before the next solution, and becomes no label."""
+"""Practice in a real browser: each answer is explained before the next solution, and makes no label."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ EXAMPLE = {"rating": "bad", "before": "What is 2 + 2?", "step": "It is $5$.", "w
 
 @pytest.fixture
 def project() -> Project:
-    """Two solutions to practise on, whose second step is wrong."""
+    """Two practice solutions whose second step is wrong."""
     project = ProjectFactory(examples=[EXAMPLE])
     for gold in make_gold(project, 2):
         gold.practice, gold.explanation = True, "It is $4$, not five."

@@ -1,4 +1,4 @@
-"""Texts of files as the workbench draws them: agent runs, hostile texts, long solutions, search."""
+"""Texts of files in the workbench: agent runs, hostile texts, long solutions, search."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The next solution stands ready behind the one on the screen: for nobody until it is shown, and then complete."""
+"""The next solution is rendered behind the one on the screen, hidden from everybody until it is shown complete."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""A reviewer goes through what waits by keys alone."""
+"""A reviewer works through the review queue by keyboard alone."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def label(solution: Solution, *ratings: int, marked: list[dict[str, Any]] | None = None) -> Annotation:
-    """Ratings of the first steps by somebody of their own; -1 ends it, with what is `marked` there."""
+    """A new annotator's ratings of the first steps; -1 ends them, with the text that is `marked` there."""
     error = ratings.index(-1) if -1 in ratings else -1
     made = AnnotationFactory(
         solution=solution, first_error=error, finish_reason="found_error" if error >= 0 else "solution"
@@ -69,7 +69,7 @@ def test_one_key_decides_and_a_reviewers_own_ratings_are_one_key_a_step(open_for
 
 
 def test_what_is_folded_is_counted_and_a_button_opens_it_on_a_phone(open_for: Callable[..., Page]) -> None:
-    """Only a key in a list that was closed itself opened the steps, and a phone has no keys."""
+    """Only a key in a closed list opened the steps, and a phone has no keys."""
     project = ProjectFactory(slug="algebra")
     solution = SolutionFactory(project=project, steps=["Look it up.", "Paris: 2.1 million", "So 2.", "It is 3."])
     solution.steps.filter(position=1).update(kind="observation")
@@ -90,7 +90,7 @@ def test_what_is_folded_is_counted_and_a_button_opens_it_on_a_phone(open_for: Ca
 
 
 def test_a_reviewer_says_what_is_wrong_by_the_projects_own_keys(open_for: Callable[..., Page]) -> None:
-    """A rating's key never decides; `m` marks what is selected, or opens what can be said of the step."""
+    """The key of a rating never decides; `m` marks the selection, or opens the step's questions."""
     scheme = {
         "keys": {"good": "a", "mark": "u", "bad": "q", "go_to": "5"},
         "error_types": ["slip"],
@@ -137,7 +137,7 @@ def test_a_reviewer_says_what_is_wrong_by_the_projects_own_keys(open_for: Callab
 
 
 def test_what_a_reviewer_entered_is_there_until_it_is_sent(open_for: Callable[..., Page]) -> None:
-    """A reload, another page or a lost connection cleared the ratings and texts of a case, without a question."""
+    """A reload, another page or a lost connection cleared the ratings and texts of a case without asking."""
     project = ProjectFactory(slug="algebra")
     solution = SolutionFactory(project=project)
     label(solution, 1, 1, 1)
@@ -204,7 +204,7 @@ def test_e_finds_good_in_a_case_only_what_the_reviewer_has_seen(open_for: Callab
     expect(row.first).to_have_attribute("aria-current", "step")
 
     def mark() -> bool:
-        """It leads to what is to be read; with that on the screen, the same again."""
+        """The key scrolls to the first unread step. Once every step is read, it marks the error."""
         row.nth(24).focus()
         page.keyboard.press("e")
         return chosen.count() > 0

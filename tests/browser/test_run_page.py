@@ -1,4 +1,4 @@
-"""The run's page in each state a run can be in, and what can be done there."""
+"""The page of a run in each of its states, with its actions."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -36,7 +36,7 @@ def project(people: dict[str, User]) -> Project:
 
 @pytest.fixture
 def in_training(project: Project, people: dict[str, User]) -> TrainingRun:
-    """A run in the middle of its training, as its worker left it a moment ago."""
+    """A run in the middle of its training, with a recent heartbeat."""
     run = runs.request_run(by=people["manager"], project=project)
     now = timezone.now()
     TrainingRun.objects.filter(pk=run.pk).update(state="running", started_at=now, heartbeat_at=now)

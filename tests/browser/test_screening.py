@@ -1,4 +1,4 @@
-"""A newcomer is screened in the workbench: told how far it is and how it ended, and let in by it or by a manager."""
+"""Screening in the workbench: it shows the progress and the result, and it or a manager admits the newcomer."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def project_with(*, items: int, **screening: object) -> Project:
-    """Everybody new answers `items` solutions that have no error, then an ordinary one."""
+    """New annotators answer `items` solutions without an error, then an ordinary one."""
     generation = GenerationFactory(project__policy={"screening": {"items": items, "pass_mark": 1, **screening}})
     make_gold(generation.project, items, first_error=-1)
     QueueItemFactory(generation=generation, solution__problem__text="An ordinary problem")

@@ -1,4 +1,4 @@
-"""The settings in a real browser: a page is saved by itself, and is not left with what is unsaved unasked."""
+"""The settings in a real browser: each page is saved alone, and asks before it is left with unsaved changes."""
 
 from collections.abc import Callable
 

@@ -11,7 +11,7 @@ from tests.factories import ProblemFactory, SolutionFactory
 
 @pytest.mark.django_db(transaction=True)
 def test_formulas_of_a_solution_are_typeset(page_for: Callable[..., Page]) -> None:
-    """As in the workbench: what a program said stays as it is, and nothing is taken as HTML."""
+    """As in the workbench: a program's output is unchanged, and nothing is read as HTML."""
     people = manager_world.create_people()
     project = manager_world.create_empty_project(people)
     problem = ProblemFactory(project=project, text="What is $\\frac{1}{2} + 1$?")

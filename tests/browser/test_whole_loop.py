@@ -1,4 +1,4 @@
-"""The whole loop as its people see it: label, retrain, the gate's word, the next generation, export.
+"""The whole loop as its users see it: label, retrain, the gate's verdict, the next generation, export.
 
 Everything is real: the browser, the servers, the three Celery workers, the training subprocess.
 """
@@ -27,7 +27,7 @@ ROUND_MS = PATIENCE * 1000
 
 @pytest.fixture
 def demo(celery_workers: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A small demo project, as `make run` makes it the first time, with short trainings; workers run the next one."""
+    """A small demo project, as the first `make run` creates it, with short trainings; workers run the next round."""
     monkeypatch.setattr(demo_accounts, "accounts_file", lambda: tmp_path / "demo_accounts.txt")
     monkeypatch.setitem(creation.POLICY, "training", QUICK)
     with pytest.MonkeyPatch.context() as here:
@@ -134,7 +134,7 @@ def import_file(page: Page, project: Project, path: Path) -> None:
 
 
 def labels_in(path: Path) -> list[str]:
-    """What each line says: who, on which problem, which ratings, and how it ended."""
+    """Each line's annotator, problem, ratings and finish reason."""
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     said = [[line["labeler"], line["question"]["problem"], line["label"]] for line in lines]
     return sorted(json.dumps(one, sort_keys=True) for one in said)

@@ -224,7 +224,7 @@ def test_giving_up_needs_a_reason(workbench: Page) -> None:
 
 
 def test_giving_up_has_a_key_and_a_digit_chooses_the_reason(workbench: Page) -> None:
-    """There was no key for it, and 1 was taken for the reason itself."""
+    """Giving up had no key, and 1 became the text of the reason."""
     workbench.keyboard.press("8")
     expect(workbench.get_by_role("form", name="There is something wrong with the problem. What?")).to_be_visible()
     workbench.keyboard.press("Escape")
@@ -248,7 +248,7 @@ def test_giving_up_has_a_key_and_a_digit_chooses_the_reason(workbench: Page) -> 
 
 
 def test_a_digit_chooses_the_reason_after_giving_up_became_a_bad_problem(workbench: Page) -> None:
-    """The box stayed without the keyboard, so the digit rated the step."""
+    """The box did not get the focus, so the digit rated the step."""
     workbench.keyboard.press("9")
     workbench.keyboard.press("2")
     workbench.keyboard.press("Escape")  # leaves the box; the reason stays
@@ -289,7 +289,7 @@ def test_a_skip_needs_a_reason(workbench: Page) -> None:
 
 
 def test_a_prompt_opened_at_once_on_a_new_solution_keeps_what_is_typed(workbench: Page) -> None:
-    """Effects that run late, on a slow machine, must not close what a fast hand has opened meanwhile."""
+    """Effects that run late on a slow machine must not close a panel that was opened since."""
     workbench.evaluate("() => { window.requestAnimationFrame = (draw) => setTimeout(draw, 90) }")
     expect(next_in_hand(workbench)).to_be_visible()
     for key in "111":

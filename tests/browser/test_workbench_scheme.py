@@ -1,4 +1,4 @@
-"""What a project's scheme asks, answered by keyboard in a real browser and stored as it was said."""
+"""The questions of a label scheme, answered by keyboard in a real browser and stored unchanged."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Going through a page by Tab alone: where it leads, and whether that is seen."""
+"""Walks through a page by Tab alone: the order of the stops, and whether the focus is visible."""
 
 from itertools import pairwise
 from typing import Any
@@ -68,7 +68,7 @@ MOVING = """() => [...document.querySelectorAll("*")].flatMap((one) => [one, "::
 
 
 def stops(page: Page) -> list[dict[str, Any]]:
-    """Every place that Tab comes to from the top of the page until it leaves it, or comes to one again."""
+    """Every stop of Tab from the top of the page until it leaves the page or repeats a stop."""
     width = page.viewport_size["width"] if page.viewport_size else 1280
     page.set_viewport_size({"width": width, "height": page.evaluate("document.documentElement.scrollHeight")})
     page.evaluate(TO_THE_TOP)
@@ -83,7 +83,7 @@ def stops(page: Page) -> list[dict[str, Any]]:
 
 
 def faults_of_order(found: list[dict[str, Any]]) -> list[str]:
-    """Where Tab goes up the page without going to a further column, or back within a row; the first leads elsewhere."""
+    """The stops where Tab goes up the page without changing the column, or back within a row; the first is exempt."""
     told = []
     for one, then in pairwise(found[1:]):
         beside = then["top"] < one["bottom"] - BAND and one["top"] < then["bottom"] - BAND
@@ -94,7 +94,7 @@ def faults_of_order(found: list[dict[str, Any]]) -> list[str]:
 
 
 def faults_of_walk(page: Page) -> list[str]:
-    """All that is wrong with a page for whoever works it by Tab, in both themes, and wants nothing to move."""
+    """The faults of a page for people who use Tab and reduced motion, in both themes."""
     found = stops(page)
     told = faults_of_order(found)
     told += [f"Tab never comes to {one}" for one in page.evaluate(LEFT_OUT)]

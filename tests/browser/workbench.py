@@ -1,4 +1,4 @@
-"""The workbench in a browser test: how to open it, what stands on it, and what the browser keeps of it."""
+"""The workbench in a browser test: opens it, finds its parts, and reads what the browser stores."""
 
 from contextlib import AbstractContextManager
 from typing import Any
@@ -50,11 +50,11 @@ def next_in_hand(page: Page) -> Locator:
 
 
 def draft_sent(page: Page) -> AbstractContextManager[Any]:
-    """Ends once the server has the draft of what was done within."""
+    """The end of the block waits until the server has stored the draft."""
     return page.expect_response(lambda answer: answer.url.endswith("/draft/") and answer.ok, timeout=PATIENCE * 1000)
 
 
 def kept_in_browser(page: Page) -> list[str]:
-    """The keys of drafts and of finished work that a page opened now would find."""
+    """The keys of the drafts and the finished work in the browser's storage."""
     keys: list[str] = page.evaluate(KEYS)
     return [key for key in keys if not key.startswith("stepmark:sitting:")]

@@ -12,5 +12,5 @@ def as_opened(client: Client, name: str) -> dict[str, Any]:
 
 
 def errors_of(response: Any) -> dict[str, list[str]]:
-    """What the page that was sent says at its fields."""
+    """The errors at the fields of the submitted page."""
     return {name: told for part in response.context["page"].parts for name, told in part.errors.items()}

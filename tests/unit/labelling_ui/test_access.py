@@ -1,4 +1,4 @@
-"""Who may open which page, and do what: role by page, with the answer."""
+"""The status of each page and action for each role."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -114,7 +114,7 @@ def client_of(people: dict[str, User], role: str) -> Client:
 @pytest.mark.slow
 @pytest.mark.parametrize("address", PAGES)
 def test_pages_open_by_role(project: Project, people: dict[str, User], address: str) -> None:
-    """A superuser looks after every project; a stranger does not learn that there is one."""
+    """A superuser opens every project; to a stranger it does not exist."""
     answers = dict(zip(ROLES, PAGES[address], strict=True)) | {"stranger": 404, "nobody": 302}
     answers["superuser"] = answers["manager"]
     assert {role: client_of(people, role).get(f"/p/algebra/{address}").status_code for role in answers} == answers
@@ -123,7 +123,7 @@ def test_pages_open_by_role(project: Project, people: dict[str, User], address: 
 @pytest.mark.slow
 @pytest.mark.parametrize("action", ACTIONS)
 def test_actions_by_role(project: Project, people: dict[str, User], action: str) -> None:
-    """The manager comes last: only what they do may change something."""
+    """The manager comes last, because only their requests may change something."""
     answers = {"stranger": 404, "nobody": 302} | dict(zip(ROLES, ACTIONS[action], strict=True))
     responses = {role: client_of(people, role).post(f"/p/algebra/{action}") for role in answers}
     assert {role: response.status_code for role, response in responses.items()} == answers
@@ -141,7 +141,7 @@ def test_after_signing_in_again_the_page_with_the_form_opens(client: Client, pro
 
 
 def test_a_part_of_a_page_leads_the_whole_page_to_signing_in(client: Client, project: Project) -> None:
-    """A redirect would replace the list or the run on the page by nothing."""
+    """A redirect would replace the list or the run on the page with nothing."""
     headers = {"hx-request": "true", "referer": "http://testserver/p/algebra/jobs/"}
     response = client.get("/p/algebra/jobs/?state=done", headers=headers)
     assert response.status_code == 200

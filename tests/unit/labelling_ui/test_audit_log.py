@@ -1,4 +1,4 @@
-"""The audit log on a page: what happened, in words, with a link to what it happened to."""
+"""The page of the audit log: actions in words, each with a link to its target."""
 
 import ast
 import csv

@@ -1,4 +1,4 @@
-"""Figures as people read them."""
+"""The filters of figures."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""People whose labels came in a file: every page shows them, and none lets them in."""
+"""People whose labels came in a file: every page shows them, and none lets them sign in."""
 
 import json
 
@@ -33,7 +33,7 @@ def by(name: str, *ratings: int, **fields: object) -> RecordAnnotation:
 
 @pytest.fixture
 def ann(empty_project: Project) -> Membership:
-    """A person of a file who labelled five solutions, as did another."""
+    """A person from a file who labelled the same five solutions as another."""
     records = [
         Record(
             f"Problem {'x' * n}",

@@ -100,6 +100,6 @@ def lanes(page: str) -> str:
 
 
 def wanted(client: Client) -> str:
-    """The number of labels that the overview says the open generation needs."""
+    """The number of labels that the overview shows as needed in the open generation."""
     [shown] = re.findall(r"<small>/ (\d+)</small>", client.get("/p/algebra/").content.decode())
     return shown

@@ -1,4 +1,4 @@
-"""The Gold page, a person's page, and what other pages say of gold."""
+"""The Gold page, a person's page, and gold on other pages."""
 
 import csv
 
@@ -67,7 +67,7 @@ def test_nothing_is_marked_where_nothing_is_known(client: Client, people: dict[s
 def test_one_is_marked_on_its_own_page_with_other_answers_that_count(
     client: Client, people: dict[str, User], project: Project
 ) -> None:
-    """By the reviewer's own word, which an annotator's is not."""
+    """A reviewer's own label can become gold, an annotator's cannot."""
     client.force_login(people["reviewer"])
     item = QueueItem.objects.filter(project=project, done=0).first()
     assert item is not None

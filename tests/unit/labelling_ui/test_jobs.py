@@ -1,4 +1,4 @@
-"""The buttons of a job: each kind is cancelled from its page, and leads back there."""
+"""The buttons of a job: each kind is cancelled from its page, which opens again."""
 
 import pytest
 

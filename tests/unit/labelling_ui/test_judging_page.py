@@ -1,4 +1,4 @@
-"""The pages of judging: the filter of the list is the selection, shown with its cost, tried on one, and watched."""
+"""The pages of judging: the list's filter is the selection, with its cost, a trial on one solution, and progress."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""The pages on whether active learning pays, and of its simulations, filled and empty."""
+"""The pages of active learning and of its simulations, with and without data."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a page of a long list, and its file, ask of the database."""
+"""The database queries of a page of a long list, and of its file."""
 
 import csv
 

@@ -1,4 +1,4 @@
-"""Every list says the same on its page and in its CSV file: the same columns, in the same order, of the same rows."""
+"""Every list has the same columns, order and rows on its page and in its CSV file."""
 
 import csv
 import io
@@ -74,7 +74,7 @@ class Cells(HTMLParser):
 
 
 def agree(said: str, shown: str) -> bool:
-    """Whether a cell of the file and one of the page say the same, up to how each writes it."""
+    """Whether a cell of the file and one of the page have the same value, however each writes it."""
     shown = " ".join(shown.split())
     if said == "":
         return bool(re.fullmatch("–|unknown|no model|\\?|", shown)) or not NUMBER.search(shown)

@@ -1,4 +1,4 @@
-"""A model's page says one thing of it: whether it was measured, who answers for it, what is being done with it."""
+"""The page of a model: its confirmation, its history, its audits and its facts."""
 
 import pytest
 from django.utils import timezone

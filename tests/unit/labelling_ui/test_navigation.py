@@ -1,4 +1,4 @@
-"""The groups of a project's pages: each role is shown what it may open, and where it is; and workers that start."""
+"""The navigation: each role sees the pages that it may open, and the current one. Workers that are starting."""
 
 import re
 from pathlib import Path

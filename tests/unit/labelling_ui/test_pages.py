@@ -1,4 +1,4 @@
-"""What the pages show and do, for a manager of a project with some work in it."""
+"""The pages of a project with some work, for its manager."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The planner's page and its resource of the API say what more labels take and bring."""
+"""The planner's page and its API resource."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The Quality page: what stands out, the labels behind it, and what a manager does about it."""
+"""The Quality page: suspected batches, the labels behind them, and a manager's decisions."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What the queue's page asks of the database."""
+"""The database queries of the queue's page."""
 
 from datetime import timedelta
 

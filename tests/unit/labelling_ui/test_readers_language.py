@@ -1,4 +1,4 @@
-"""What workers kept is said to each reader in their language, and in English in files and in the database."""
+"""Texts that workers store are shown in each reader's language; files and the database have English."""
 
 import json
 from pathlib import Path

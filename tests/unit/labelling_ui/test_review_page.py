@@ -1,4 +1,4 @@
-"""A reviewer goes through what waits: side by side, decided by one button, sent back with a reason."""
+"""The review pages: labels side by side, decided by one button, or sent back with a reason."""
 
 import re
 
@@ -25,7 +25,7 @@ def reviewer(client: Client, people: dict[str, User]) -> Client:
 
 @pytest.fixture
 def split(project: Project) -> Solution:
-    """Two people who differ on the first step of it."""
+    """Two people who disagree on the first step."""
     solution = to_review(project, "disagreement").first()
     assert solution is not None
     return solution
@@ -140,7 +140,7 @@ AGENT = {
 def test_a_reviewer_says_of_a_step_all_that_the_project_asks(
     reviewer: Client, split: Solution, project: Project
 ) -> None:
-    """What is asked of wrong steps alone is left out of one that is not."""
+    """Questions about wrong steps are left out for other steps."""
     project.scheme |= AGENT
     project.save()
     first, second, *others = split.steps.filter(alternative=0)

@@ -1,4 +1,4 @@
-"""The pages of sampling from a policy: asked for, previewed, watched, and without any policy."""
+"""The pages of sampling from a policy: the form, the preview, the progress, and without any policy."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -1,4 +1,4 @@
-"""A text may hold a NUL, which PostgreSQL cannot store: the page says so and changes nothing."""
+"""A text with a NUL, which PostgreSQL cannot store: the page says so and changes nothing."""
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile

@@ -1,4 +1,4 @@
-"""A form may be sent by anything: what should be a number and is none, or far too long a one, is no server error."""
+"""Programs may send any form: a number field without a number, or with far too long a one, causes no server error."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""The serving page and the score log say what was served."""
+"""The serving page and the score log."""
 
 import uuid
 from datetime import timedelta

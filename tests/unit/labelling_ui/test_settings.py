@@ -1,4 +1,4 @@
-"""The pages of the settings: each is saved by itself, and tells what is wrong where it is."""
+"""The settings pages: each is saved alone, and shows each error at its field."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -46,7 +46,7 @@ def test_a_page_that_is_saved_as_it_opened_changes_nothing(manager: Client, proj
 def test_a_page_that_changed_since_it_was_opened_is_saved_on_the_second_press(
     manager: Client, project: Project, people: dict[str, User]
 ) -> None:
-    """It was saved at once, and set every other field of the page back to what it had been."""
+    """The page was saved at once, which reset every other field to its earlier value."""
     address, sent = "/p/algebra/settings/queue/", as_opened(manager, "queue")
     sent["opened"] = manager.get(address).context["page"].stamp
     change_project(by=people["manager"], project=project, policy={"queue": {"lease_minutes": 45}})

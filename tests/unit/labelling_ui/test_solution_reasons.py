@@ -1,4 +1,4 @@
-"""Beside the model's scores of a solution stands why they are so."""
+"""The reasons beside the model's scores of a solution."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every template can be drawn: each loads what it uses. None says a word that is in no catalogue."""
+"""Every template renders, and none has a word outside the catalogues."""
 
 import re
 from html.parser import HTMLParser
