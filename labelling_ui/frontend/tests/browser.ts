@@ -2,7 +2,7 @@ import { type Change, type Database, type Journal, JournaledStorage } from "../s
 
 /**
  * A browser with its local storage, its database and the pages that share them. Each of the two stores may fail; a
- * page that closes takes with it what it has not written yet.
+ * page that closes loses what it has not written yet.
  */
 export class FakeBrowser {
   journal = new Map<string, string>();
@@ -38,7 +38,7 @@ export class FakeBrowser {
     return { storage, close };
   }
 
-  /** What it has at this moment, as another browser. */
+  /** A copy of its present content, as another browser. */
   copy(): FakeBrowser {
     const copy = new FakeBrowser();
     copy.journal = new Map(this.journal);
@@ -46,12 +46,12 @@ export class FakeBrowser {
     return copy;
   }
 
-  /** The keys of all that it keeps. */
+  /** The keys of all its entries. */
   get keys(): string[] {
     return [...new Set([...this.journal.keys(), ...this.database.keys()])];
   }
 
-  /** How many drafts and pieces of finished work it keeps. */
+  /** The number of its drafts and pieces of finished work. */
   get work(): number {
     return this.keys.filter((key) => !key.startsWith("stepmark:sitting:")).length;
   }

@@ -1,6 +1,6 @@
 import { render, type ComponentChild } from "preact";
 
-/** As much of a document as Preact draws into: elements with their attributes, and text. */
+/** The part of a document that Preact uses: elements with their attributes, and text. */
 class Node {
   parentNode: Node | null = null;
   readonly childNodes: Node[] = [];
@@ -54,7 +54,7 @@ class Node {
   addEventListener(): void {}
 }
 
-/** What is drawn of a component, its first time. */
+/** The first render of a component. */
 export class Drawn {
   private readonly root = new Node(1, "body");
 

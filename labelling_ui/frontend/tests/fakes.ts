@@ -4,7 +4,7 @@ import type { Claim, OwnLabel, StoredDraft, Submission, Task } from "../src/api/
 import type { Guidelines } from "../src/config";
 import type { Storage } from "../src/storage/storage";
 
-/** A storage that cannot fail, shared by all pages that are given it. */
+/** A storage that cannot fail, shared by the pages that use it. */
 export function memoryStorage(): Storage & { map: Map<string, string> } {
   const map = new Map<string, string>();
   return {
@@ -17,7 +17,7 @@ export function memoryStorage(): Storage & { map: Map<string, string> } {
   };
 }
 
-/** A server with the contract's rules of claiming, submitting and drafts, and a plug to pull. */
+/** A server with the API's rules of claiming, submitting and drafts, which can be disconnected. */
 export class FakeServer implements Api {
   online = true;
   signedIn = true;

@@ -28,7 +28,7 @@ export function terms(...names: string[]): Term[] {
 
 /**
  * A task for tests. `alternatives` lists how many completions stand at each position; the step id is
- * 10 * position + alternative. `critiques` came with each of them.
+ * 10 * position + alternative. Each has the `critiques`.
  */
 export function sampleTask({
   lease = 1,
@@ -66,7 +66,7 @@ export function sampleTask({
   };
 }
 
-/** The steps of a sample, all of them read to their end. */
+/** The steps of a sample, all read to the end. */
 export const SEEN: ReadonlySet<number> = new Set(Array.from({ length: 100 }, (_, id) => id));
 
 /** A small seeded generator (mulberry32), so that a failing random case can be run again. */

@@ -5,7 +5,7 @@ import { Practice, type PracticeApi, type Unleased } from "../../src/practice/pr
 import type { View } from "../../src/session/view";
 import { sampleTask, SEEN } from "../sample";
 
-/** The server, as practice sees it: a set of solutions, all with their first error at step 2. */
+/** The practice server: a set of solutions whose first error is at step 2. */
 class Server implements PracticeApi {
   readonly answers: Unleased[] = [];
   fetched: number[] = [];

@@ -4,7 +4,7 @@ import { formula, requestFormula, katexLoaded } from "../../src/reading/formulas
 const COUNT = 1_400;
 const TEXTS = Array.from({ length: COUNT }, (_, n) => `x_{${n}} + \\frac{${n}}{2}`);
 
-/** Lets the page do what it does between two turns. */
+/** Lets the page run its tasks. */
 function rest(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }

@@ -3,7 +3,7 @@ import { parse } from "../../src/reading/blocks";
 import { highlight } from "../../src/reading/highlighter";
 import { typeset } from "../../src/reading/typeset";
 
-// It ends what would never end; what grows with the square of the text takes far longer.
+// The limit stops what would never end. Work that grows with the square of the text takes far longer.
 const PATIENCE_MS = 60_000;
 
 describe("text made to hang the page", () => {

@@ -4,7 +4,7 @@ import { Source } from "../../src/reading/source";
 
 const PLACES = new Set(["from", "to", "skips", "source", "flows"]);
 
-/** What was read, without where it stood and how its lines were broken. */
+/** The parsed text, without positions and line breaks. */
 export function bare<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value, (key, inner: unknown) => (PLACES.has(key) ? undefined : inner))) as Value;
 }

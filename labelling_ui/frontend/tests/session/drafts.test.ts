@@ -56,7 +56,7 @@ describe("drafts", () => {
   });
 
   describe("of two tabs of one browser", () => {
-    /** Both tabs wrote, the second a minute later, and the server heard of neither. */
+    /** Both tabs wrote, the second a minute later, and neither reached the server. */
     async function twoTabs() {
       const server = new FakeServer(tasks(1));
       const browser = new FakeBrowser();

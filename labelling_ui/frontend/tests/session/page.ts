@@ -46,7 +46,7 @@ export async function page(server: FakeServer, browser = new FakeBrowser(), revi
       open = false;
       close();
     },
-    /** How many times the page was drawn while something was done. */
+    /** The number of renders during an action. */
     drawn: (what: () => void): number => {
       const before = seen.times;
       what();
@@ -59,10 +59,10 @@ export async function page(server: FakeServer, browser = new FakeBrowser(), revi
   };
 }
 
-/** What is under way without time passing. */
+/** Runs the pending promises without letting time pass. */
 export const settled = () => vi.advanceTimersByTimeAsync(0);
 
-/** For the tests of a file: time stands still but where it is set forward, and waits are never left to chance. */
+/** For the tests of a file: time passes only when it is set forward, and waits have no jitter. */
 export function onFakeTime(): void {
   beforeEach(() => {
     vi.useFakeTimers({ now: new Date("2026-01-01T09:00:00Z") });

@@ -9,7 +9,7 @@ import { onFakeTime, page, settled, tasks } from "./page";
 onFakeTime();
 
 describe("two versions of one label", () => {
-  /** Both pages hold the solution; the first hands it in, then the second does, not knowing of it. */
+  /** Both pages have the solution. The first submits it, then the second, which does not know that. */
   async function disagreeing() {
     const server = new FakeServer(tasks(1));
     const [a, b] = [await page(server), await page(server)];

@@ -8,7 +8,7 @@ import { asDraft, toSubmission } from "../../src/state/submission";
 import { sampleTask, seeded, terms } from "../sample";
 import { problemsOf, randomAction, randomTask } from "./hands";
 
-/** The state in which a page goes on with a draft that was kept under another scheme. */
+/** The state of a page that continues a draft of another scheme. */
 function resumed(before: State, task: Task) {
   const draft = parseDraft(JSON.parse(JSON.stringify(toDraft(before, ""))))!;
   const fresh = startState(task);
@@ -126,7 +126,7 @@ it("goes for a label that is revised, too", () => {
 describe("whatever was begun and whatever is asked now", () => {
   const CASES = 150;
 
-  /** Work of hands under one scheme, and the same solution under another. */
+  /** Random work under one scheme, and the same solution under another. */
   function everyChange(check: (before: State, task: Task, random: () => number, seed: number) => void) {
     for (let seed = 1; seed <= CASES; seed += 1) {
       const random = seeded(seed);
@@ -190,7 +190,7 @@ describe("whatever was begun and whatever is asked now", () => {
   });
 });
 
-/** What the page asks the person for. */
+/** The next action that the page asks for. */
 function next(state: State, random: () => number): Action {
   const ready = readiness(state);
   if (ready.ready || ready.why === "reason") return { type: "stop", kind: "give_up", reason: "because" };

@@ -3,7 +3,7 @@ import type { Action, Answer, State } from "../../src/state/model";
 import { reduce, startState } from "../../src/state/reducer";
 import { sampleTask, seeded, terms } from "../sample";
 
-/** Hands that do anything at all, and what the server would refuse of what comes of it. */
+/** Random actions, and the faults for which the server would reject the resulting label. */
 
 const ANSWERS: Answer[] = ["good", "neutral", "bad", "unsure"];
 export const CASES = 300;
@@ -34,7 +34,7 @@ export function randomTask(random: () => number) {
   });
 }
 
-/** Where a hand happens to be: a step, its position, and the dice. */
+/** The step of a random action, its position, and the generator. */
 interface Reach {
   step: number;
   position: number;
@@ -43,7 +43,7 @@ interface Reach {
   below: (n: number) => number;
 }
 
-/** Any action of each kind: the types see to it that none is left out. */
+/** A random action of each kind; the types ensure that no kind is missing. */
 const ANY: { [Kind in Action["type"]]: (reach: Reach) => Extract<Action, { type: Kind }> } = {
   rate: ({ step, below }) => ({ type: "rate", step, answer: ANSWERS[below(4)]! }),
   first_error: ({ step, state, random }) => ({ type: "first_error", step, seen: someSteps(state, random) }),
@@ -89,13 +89,13 @@ const ANY: { [Kind in Action["type"]]: (reach: Reach) => Extract<Action, { type:
   redo: () => ({ type: "redo" }),
   spend: ({ below }) => ({ type: "spend", ms: below(900) }),
 };
-/** A step with something marked in it, where there is one. */
+/** A step with a marked span, if there is one. */
 function marked({ state, step }: Pick<Reach, "state" | "step">): number {
   return state.steps.flatMap((at) => at.alternatives).find(({ id }) => state.work.marks[id]?.spans.length)?.id ?? step;
 }
 
 export const KINDS = Object.keys(ANY) as Action["type"][];
-/** A person rates more than anything else, and has more than one thing to say of a step. */
+/** Ratings are the most frequent actions, and several actions concern one step. */
 const RATES = 0.35;
 const STAYS = 0.3;
 
@@ -109,13 +109,13 @@ export function randomAction(state: State, random: () => number): Action {
   return ANY[kind]({ step, position, state, random, below });
 }
 
-/** What the person may have seen: all, or every other step or so. */
+/** The steps that the person has seen: all, or about every other one. */
 export function someSteps({ steps }: State, random: () => number): Set<number> {
   const all = random() < 0.6;
   return new Set(steps.flatMap((at) => at.alternatives.map((step) => step.id)).filter(() => all || random() < 0.5));
 }
 
-/** Runs random hands over random tasks and hands every state on the way to `check`, with what led there from where. */
+/** Runs random actions on random tasks; passes every state to `check`, with the action and the state before it. */
 export function everyState(
   check: (state: State, task: ReturnType<typeof sampleTask>, seed: number, by: Action, before: State) => void,
 ) {
@@ -131,7 +131,7 @@ export function everyState(
   }
 }
 
-/** What the server would refuse of a path that was chosen. */
+/** The faults for which the server would reject a chosen path. */
 function problemsOfPath({ path, finish_reason: finish, reason }: Submission, state: State): string[] {
   const wrong: string[] = [];
   const say = (holds: boolean, what: string) => holds || wrong.push(what);

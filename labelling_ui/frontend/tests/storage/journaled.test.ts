@@ -135,7 +135,7 @@ describe("a store that fails", () => {
   });
 });
 
-/** Pages that write, remove, close at any moment and open anew, each with keys of its own, on a database that dawdles. */
+/** Pages that write, remove, close at any moment and open again, each with its own keys, on a slow database. */
 it.each(Array.from({ length: 40 }, (_, seed) => seed))("loses nothing, whenever pages close (seed %i)", async (seed) => {
   const random = seeded(seed);
   const browser = new FakeBrowser();
@@ -160,7 +160,7 @@ it.each(Array.from({ length: 40 }, (_, seed) => seed))("loses nothing, whenever 
       else truth.set(key, text);
       await vi.advanceTimersByTimeAsync(15 * random());
     }
-    // Without a journal there is only the database, which has to be waited for.
+    // Without a journal there is only the database, so the test waits for it.
     if (fault === "journalFull") await vi.advanceTimersByTimeAsync(100);
     for (const { close } of pages) close();
     browser.journalFull = browser.databaseBroken = false;

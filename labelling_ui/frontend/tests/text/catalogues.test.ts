@@ -2,11 +2,11 @@ import { expect, it } from "vitest";
 import { de } from "../../src/text/de";
 import { en, type Catalogue } from "../../src/text/en";
 
-/** Said alike in both languages; everything else that German says as English does was forgotten. */
+/** The same in both languages; any other equal text is not translated yet. */
 const ALIKE = new Set(["Plan", "Stepmark", "neutral", "Neutral", "Name", "Text", "–", ""]);
 const SYMBOLS = /^[^\p{L}]*$/u;
 
-/** What a catalogue says, by where it stands; a phrase about a number is said for none, one, two and many. */
+/** The texts of a catalogue by path; a phrase about a number is written for none, one, two and many. */
 function sayings(node: unknown, path = ""): [string, string][] {
   if (typeof node === "string") return [[path, node]];
   if (typeof node === "function") return phrases(node as Phrase).map(([given, said]) => [`${path}(${given})`, said]);
@@ -15,7 +15,7 @@ function sayings(node: unknown, path = ""): [string, string][] {
 
 type Phrase = (...given: (number | string)[]) => string;
 
-/** About numbers, else about words: a phrase is asked with both, and says nothing of what it is not about. */
+/** A phrase with numbers and with a word, without the arguments that it rejects. */
 function phrases(phrase: Phrase): [number | string, string][] {
   return [0, 1, 2, 1234, "Beispiel"].flatMap((given) => {
     try {

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 const COMPONENTS = import.meta.glob<string>("../../src/**/*.tsx", { query: "?raw", import: "default", eager: true });
 const READ_OUT = ["title", "aria-label", "placeholder", "alt"];
 
-/** Words that a component draws and that stand in no catalogue. */
+/** Words that a component renders and no catalogue has. */
 function wordsIn(code: string): string[] {
   const found: string[] = [];
   const look = (node: ts.Node): void => {
@@ -16,12 +16,12 @@ function wordsIn(code: string): string[] {
   return found;
 }
 
-/** Keys are called what is printed on them. */
+/** Keys are named as on the keyboard. */
 function isKey({ parent }: ts.JsxText): boolean {
   return ts.isJsxElement(parent) && parent.openingElement.tagName.getText() === "kbd";
 }
 
-/** Among what stands on the page, or in what is read out; names of classes and the like are neither. */
+/** Whether people read the words or hear them; names of classes and the like are neither. */
 function isDrawn(node: ts.StringLiteral): boolean {
   let at: ts.Node = node;
   while (ts.isConditionalExpression(at.parent) && at !== at.parent.condition) at = at.parent;

@@ -2,7 +2,7 @@ import type { Progress } from "../../src/api/types";
 import type { Config } from "../../src/config";
 import type { View } from "../../src/session/view";
 
-/** What a page of the project Algebra is told. */
+/** The config of a page of the project Algebra. */
 export const config: Config = {
   project: { slug: "algebra", name: "Algebra" },
   csrfToken: "",
@@ -34,7 +34,7 @@ export const config: Config = {
 
 export const PROGRESS: Progress = { today: 7, total: 70, median_seconds: null, sent_back: 0, screening: null };
 
-/** A desk on which all is well and no solution lies. */
+/** A view without a solution and without problems. */
 export function view(shown: Partial<View> = {}): View {
   return {
     task: null,
