@@ -175,5 +175,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:slug>/", include(of_a_project)),
     path("imports/<int:job_id>/", imports.import_job, name="import-job"),
     path("imports/<int:job_id>/rejected/", imports.originals, name="import-originals"),
-    path("samplings/<int:run_id>/", sampling.sampling_run, name="sampling-run"),
+    path("samplings/<int:job_id>/", sampling.sampling_run, name="sampling-run"),
 ]

@@ -130,16 +130,24 @@ def member_of(request: HttpRequest) -> dict[str, Any]:
     return {name: getattr(request, name) for name in ("member", "cached_figures") if hasattr(request, name)}
 
 
-def slug_of(request: HttpRequest, model: type[ImportJob] | type[SamplingRun], pk: int) -> str:
-    """The project of an import or a sampling, whose addresses have no slug, if this person may see it.
+def without_slug(model: type[ImportJob] | type[SamplingRun]) -> Callable[[View], View]:
+    """A project page whose address has only the id of an import or a sampling. Others than members see 404.
 
-    Empty for a visitor; `project_page` then redirects to the sign-in page.
+    For a visitor the slug is empty; `project_page` then redirects to the sign-in page.
     """
-    known = model._default_manager.filter(pk=pk, project__in=visible_projects(request.user))
-    slug = known.values_list("project__slug", flat=True).first()
-    if slug is None and request.user.is_authenticated:
-        raise Http404("There is no such page, or it is of a project that is not yours.")
-    return slug or ""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def page(request: HttpRequest, job_id: int) -> HttpResponseBase:
+            known = model._default_manager.filter(pk=job_id, project__in=visible_projects(request.user))
+            slug = known.values_list("project__slug", flat=True).first()
+            if slug is None and request.user.is_authenticated:
+                raise Http404("There is no such page, or it is of a project that is not yours.")
+            return view(request, slug=slug or "", job_id=job_id)
+
+        return page
+
+    return decorate
 
 
 def signed_in(request: HttpRequest) -> User:

@@ -24,7 +24,7 @@ from annotation.files.rejections import original_lines
 from annotation.files.uploads import unfinished_uploads
 from annotation.files.warnings import warnings_in_words
 from annotation.models import ImportGroup, ImportJob, Membership, Project
-from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, slug_of
+from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, without_slug
 from labelling_ui.pages.columns import Column, Number, State, When
 from labelling_ui.pages.import_forms import FilesForm, ImportForm, TextForm, options_of
 from labelling_ui.pages.listing import Filters, Listing, respond
@@ -95,17 +95,9 @@ def imports(request: HttpRequest, member: Membership) -> HttpResponseBase:
     return respond(request, "labelling_ui/import.html", listing, "imports", context)
 
 
-def import_job(request: HttpRequest, job_id: int) -> HttpResponseBase:
-    return _job_page(request, slug=slug_of(request, ImportJob, job_id), job_id=job_id)
-
-
-def originals(request: HttpRequest, job_id: int) -> HttpResponseBase:
-    """Download the rejected lines as they were in the file."""
-    return _originals(request, slug=slug_of(request, ImportJob, job_id), job_id=job_id)
-
-
+@without_slug(ImportJob)
 @project_page(MANAGER)
-def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResponseBase:
+def import_job(request: HttpRequest, member: Membership, job_id: int) -> HttpResponseBase:
     job = get_object_or_404(ImportJob, pk=job_id, project=member.project)
     context = {
         "job": job,
@@ -130,8 +122,10 @@ def cancel_files(request: HttpRequest, member: Membership, group_id: int) -> Htt
     return redirect(f"{reverse('import', args=[member.project.slug])}?group={group.pk}")
 
 
+@without_slug(ImportJob)
 @project_page(MANAGER)
-def _originals(request: HttpRequest, member: Membership, job_id: int) -> HttpResponseBase:
+def originals(request: HttpRequest, member: Membership, job_id: int) -> HttpResponseBase:
+    """Download the rejected lines as they were in the file."""
     job = get_object_or_404(ImportJob, pk=job_id, project=member.project)
     return download(original_lines(job), name=f"import-{job.pk}-rejected.jsonl", content_type="application/x-ndjson")
 

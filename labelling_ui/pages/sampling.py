@@ -19,7 +19,7 @@ from annotation.loop.sampling.sampling_runs import (
     start_sampling,
 )
 from annotation.models import Membership, SampledProblem, SamplingRun
-from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, slug_of
+from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, without_slug
 from labelling_ui.pages.columns import Choice, Column, Number, Opening, State, When
 from labelling_ui.pages.import_forms import ImportForm
 from labelling_ui.pages.listing import Listing, respond
@@ -126,13 +126,10 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
     return render(request, "labelling_ui/sampling_preview.html", context)
 
 
-def sampling_run(request: HttpRequest, run_id: int) -> HttpResponseBase:
-    return _run_page(request, slug=slug_of(request, SamplingRun, run_id), run_id=run_id)
-
-
+@without_slug(SamplingRun)
 @project_page(MANAGER)
-def _run_page(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseBase:
-    run = get_object_or_404(SamplingRun.objects.select_related("generation"), pk=run_id, project=member.project)
+def sampling_run(request: HttpRequest, member: Membership, job_id: int) -> HttpResponseBase:
+    run = get_object_or_404(SamplingRun.objects.select_related("generation"), pk=job_id, project=member.project)
     left = not run.live and run.sampled_problems.exclude(state=SampledProblem.State.DONE).exists()
     context = {"job": run, "resumes": left, "progress": progress_of(run)}
     errors = run.sampled_problems.exclude(error="").select_related("problem")
