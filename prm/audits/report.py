@@ -19,10 +19,12 @@ FORMAT_VERSION = 1
 class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
     """The names of model and data, metrics over all solutions, and one finding per audit.
 
+    `model_sha256` is that of the weights; None for a model without any.
     `n_steps` counts rated and scored steps up to the first error, and `n_unscored` those beyond the context.
     """
 
     model: str
+    model_sha256: str | None = None
     data: str
     threshold: Threshold
     seed: int
@@ -41,7 +43,9 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
     format_version: int = FORMAT_VERSION
 
 
-def run_audits(subject: Subject, *, model: str, data: str, names: Sequence[str] = ()) -> AuditReport:
+def run_audits(
+    subject: Subject, *, model: str, model_sha256: str | None = None, data: str, names: Sequence[str] = ()
+) -> AuditReport:
     """Run the named audits, or all, each with its own random numbers, so that omitting one changes no other."""
     whole = rank_steps(subject)
     findings = []
@@ -50,6 +54,7 @@ def run_audits(subject: Subject, *, model: str, data: str, names: Sequence[str] 
         findings.append(AUDITS.get(name)(subject, Random(f"{subject.seed}/{name}")))
     return AuditReport(
         model=model,
+        model_sha256=model_sha256,
         data=data,
         threshold=subject.threshold,
         seed=subject.seed,

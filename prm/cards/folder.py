@@ -29,7 +29,7 @@ def write_card(folder: Path) -> str:
     manifest = read_manifest(folder)
     paths = sorted((folder / EVALUATIONS_FOLDER).glob("*.json"))
     evaluations = [one for path in paths for one in _evaluations_of(manifest, path)]
-    audits = [_audit_of(path) for path in sorted([*folder.glob(AUDIT_FILE), *folder.glob(f"*/{AUDIT_FILE}")])]
+    audits = [_audit_of(manifest, path) for path in sorted([*folder.glob(AUDIT_FILE), *folder.glob(f"*/{AUDIT_FILE}")])]
     card = model_card(manifest, evaluations=evaluations, audits=audits, about=read_about(folder))
     write_atomic(folder / CARD_FILE, card.encode())
     return card
@@ -61,15 +61,18 @@ class _Finding(msgspec.Struct):
     sentence: str
 
 
-class _Findings(msgspec.Struct):
-    findings: list[_Finding]
+class _Report(msgspec.Struct):
+    findings: list[_Finding] = []
+    model_sha256: str | None = None
 
 
-def _audit_of(path: Path) -> Audit:
+def _audit_of(manifest: Manifest, path: Path) -> Audit:
     """The summary of an audit, with the failures in its report."""
     beside = path.with_name(AUDIT_REPORT_FILE)
-    findings = read_json(beside, _Findings).findings if beside.exists() else []
-    failures = [f"{one.title}: {one.sentence}" for one in findings if one.verdict == "fail"]
+    report = read_json(beside, _Report) if beside.exists() else _Report()
+    if report.model_sha256 not in (None, manifest.checksums[WEIGHTS_FILE]):
+        raise DataError(Message("audit_of_other_weights", path=path))
+    failures = [f"{one.title}: {one.sentence}" for one in report.findings if one.verdict == "fail"]
     return Audit(path.read_text(), failures)
 
 

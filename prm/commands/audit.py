@@ -16,6 +16,7 @@ from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.files import write_atomic, write_json
 from prm.labels import first_error
+from prm.manifest import WEIGHTS_FILE
 from prm.messages import Message
 from prm.scores import TraceScore
 from prm.threshold import Threshold
@@ -76,7 +77,13 @@ def run(options: argparse.Namespace) -> None:
         raise DataError(Message("nothing_to_audit_against", data=data))
     clock = _Clock()
     subject = _subject(options, scorer, traces, clock.say)
-    report = run_audits(subject, model=Path(options.model).name, data=data, names=options.only or ())
+    report = run_audits(
+        subject,
+        model=Path(options.model).name,
+        model_sha256=scorer.manifest.checksums[WEIGHTS_FILE] if scorer.manifest else None,
+        data=data,
+        names=options.only or (),
+    )
     clock.say("drawing")
     _write(options.out, report)
     clock.say(f"written to {options.out}")

@@ -1,6 +1,7 @@
 """What stops an evaluation or a command."""
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
+    "audit_of_other_weights": "{path} is an audit of other weights. Audit the model again, or delete the audit's files.",
     "backbone_needs_benchmark": "--backbone compares with a benchmark: name its file with --against",
     "comparison_needs_both_kinds": "no domain has both erroneous and correct solutions, so two models cannot be compared",
     "evaluation_of_another_model": "{path} is an evaluation of another model, {model!r}",

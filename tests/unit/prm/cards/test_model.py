@@ -172,6 +172,17 @@ def test_the_command_gathers_what_lies_in_the_folder(folder: Path, tmp_path_fact
     }  # fmt: skip
 
 
+def test_an_audit_of_earlier_weights_is_not_shown(folder: Path, capsys) -> None:
+    audit = folder / "audit"
+    audit.mkdir()
+    (audit / "AUDIT.md").write_text("## Audit\n\nall is well\n")
+    (audit / "report.json").write_text(json.dumps({"findings": [], "model_sha256": "0" * 64}))
+    assert main(["card", "--model", str(folder)]) == 2
+    assert "AUDIT.md is an audit of other weights." in capsys.readouterr().err
+    (audit / "report.json").write_text(json.dumps({"findings": [], "model_sha256": file_sha256(folder / WEIGHTS_FILE)}))
+    assert main(["card", "--model", str(folder)]) == 0
+
+
 def test_evaluations_of_different_data_do_not_replace_each_other(folder: Path, tmp_path_factory) -> None:
     weights = file_sha256(folder / WEIGHTS_FILE)
     first, second = (tmp_path_factory.mktemp("out") / "result.json" for _ in range(2))
