@@ -47,10 +47,11 @@ def round_waits() -> bool:
     earlier = RunStage.objects.filter(run=OuterRef("run"), order__lt=OuterRef("order")).exclude(
         state__in=RunStage.ENDED
     )
-    waiting = RunStage.objects.filter(
-        ~Exists(earlier), queue="gpu", state=RunStage.State.WAITING, run__state__in=TrainingRun.LIVE
-    )
-    return waiting.filter(Q(run__heartbeat_at__lt=timezone.now() - PATIENCE) | Q(attempts__gt=0)).exists()
+    following = RunStage.objects.filter(~Exists(earlier), queue="gpu", run__state__in=TrainingRun.LIVE)
+    waiting = Q(state=RunStage.State.WAITING)
+    abandoned = Q(state=RunStage.State.RUNNING, run__state=TrainingRun.State.QUEUED)  # its worker died
+    patient = Q(run__heartbeat_at__lt=timezone.now() - PATIENCE)
+    return following.filter(waiting & Q(attempts__gt=0) | patient & (waiting | abandoned)).exists()
 
 
 def give_way() -> None:

@@ -1,6 +1,7 @@
 """Two trainings never share a device, and a third waits until one is free."""
 
 from contextlib import ExitStack
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
@@ -60,6 +61,16 @@ def test_without_gpus_the_trainer_sees_what_it_sees(settings):
     assert "CUDA_VISIBLE_DEVICES=" not in " ".join(prm_command("train"))
     told = prm_command("train", devices="1")
     assert told[:2] == ["/usr/bin/env", "CUDA_VISIBLE_DEVICES=1"]
+
+
+def test_other_jobs_give_way_to_a_round_whose_worker_died():
+    run = TrainingRun.objects.create(project=ProjectFactory(), number=1, trigger="manual", seed=0, state="queued")
+    RunStage.objects.create(run=run, name="train", order=0, queue="gpu", state="running", attempts=1)
+    for seconds, waits in ((0, False), (5, True)):
+        TrainingRun.objects.update(heartbeat_at=timezone.now() - timedelta(seconds=seconds))
+        assert devices.round_waits() is waits
+    TrainingRun.objects.update(state="running")  # a worker has it again
+    assert not devices.round_waits()
 
 
 def test_a_round_that_waits_for_a_slot_gets_that_of_a_simulation(settings, waited, monkeypatch):
