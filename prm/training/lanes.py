@@ -1,5 +1,6 @@
 """The source of a batch's step features: cached features of a frozen backbone, or the backbone being tuned."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
@@ -16,6 +17,7 @@ from prm.packing import draw_batches
 from prm.training.mixing import mix_in
 from prm.training.supervision import UnreadSolutions
 
+LEAST_BATCHES = 14  # of an epoch of heads: with few labels, held-out losses would stop a training that had hardly begun
 UNREAD_STEPS = 4  # of unread solutions for each labelled step: heads are cheap
 UNREAD_TOKENS = 1  # of unread solutions for each labelled token: a tuned backbone is not
 
@@ -49,8 +51,8 @@ class Lane(Protocol):
 class CachedLane:
     """Trains heads on features computed once. A batch has rows; those of one `place` are neighbours.
 
-    Only `counted` rows are drawn, and those of whole `unread` solutions. `counted` is [rows] of bool, `place` [rows] of
-    numbers from 0.
+    Only `counted` rows are drawn, each equally often in an epoch, and those of whole `unread` solutions.
+    `counted` is [rows] of bool, `place` [rows] of numbers from 0.
     """
 
     fit: Tensor
@@ -64,9 +66,11 @@ class CachedLane:
     def batches(self, epoch: int) -> list[list[int]]:
         rows = self.counted.nonzero().squeeze(1)
         generator = _generator(self.config.seed, epoch)
-        drawn = torch.randperm(len(self.place), generator=generator)[self.place[rows]]
-        order = rows[drawn.argsort(stable=True)]
-        batches = [part.tolist() for part in order.split(self.config.batch_steps)]
+        batches: list[list[int]] = []
+        for _ in range(math.ceil(LEAST_BATCHES / max(1, math.ceil(len(rows) / self.config.batch_steps)))):
+            drawn = torch.randperm(len(self.place), generator=generator)[self.place[rows]]
+            order = rows[drawn.argsort(stable=True)]
+            batches += [part.tolist() for part in order.split(self.config.batch_steps)]
         return mix_in(
             batches,
             [len(batch) for batch in batches],

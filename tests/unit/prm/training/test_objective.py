@@ -1,6 +1,7 @@
 """What a batch's loss is made of: each term by hand, and what each must leave alone."""
 
 import math
+from collections import Counter
 
 import pytest
 import torch
@@ -264,15 +265,27 @@ def test_a_head_learns_nothing_from_groups_it_did_not_draw() -> None:
 
 def test_what_stands_at_one_position_comes_side_by_side_in_every_epoch() -> None:
     config = TrainConfig(batch_steps=1)
-    known = supervised([PATH, PATH, PATH], config)
+    known = supervised([PATH] * 4, config)
     used, place, unread = known.used(config), known.place, known.unread
-    lane = CachedLane(torch.zeros(15, 1), torch.zeros(0, 1), used, place, unread, config, torch.device("cpu"))
+    lane = CachedLane(torch.zeros(20, 1), torch.zeros(0, 1), used, place, unread, config, torch.device("cpu"))
     orders = [[row for batch in lane.batches(epoch) for row in batch] for epoch in range(20)]
     assert len({tuple(order) for order in orders}) > 10
     for order in orders:
         assert sorted(order) == known.used(config).nonzero().squeeze(1).tolist()
         places = known.place[order].tolist()
         assert all(places[k] == places[k + 1] for k in range(0, len(places), 2))
+
+
+@pytest.mark.parametrize(("steps", "times"), [(3, 14), (120, 7), (64 * 13, 2), (64 * 14, 1), (64 * 30, 1)])
+def test_an_epoch_draws_few_labels_several_times(steps: int, times: int) -> None:
+    """With two batches an epoch, training often ended after 18 of them (F1 .12 with 30 labels)."""
+    config = TrainConfig()
+    known = supervised([Trace("t", "p", [Step("x")] * steps, labels=[GOOD] * steps)], config)
+    used, place, unread, rows = known.used(config), known.place, known.unread, torch.zeros(steps, 1)
+    batches = CachedLane(rows, rows[:0], used, place, unread, config, torch.device("cpu")).batches(0)
+    assert len(batches) == times * -(-steps // 64) >= 14
+    assert Counter(row for batch in batches for row in batch) == Counter(list(range(steps)) * times)
+    assert all(len(set(batch)) == len(batch) for batch in batches), "a batch has each step once"
 
 
 def test_logits_are_learned_for_the_shares_of_the_held_part() -> None:
