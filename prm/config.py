@@ -28,21 +28,22 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     "lora" tunes adapters. The `template` "chat" lays out problem and steps as a user's and an assistant's message in
     the backbone's own chat template, after `system_prompt`; without one, the template's own applies. `separator` ends a
     step: by default the vocabulary's token for it, or a blank line. `features` are the heads' inputs (`prm.features`).
-    `neutral` maps the neutral rating. A training batch has `batch_steps` steps in the heads lane and `batch_tokens`
-    tokens in the others. `token_budget` is the number of tokens, including padding, in one forward pass without
-    gradient. `packing` packs documents instead of padding them if the backbone's family allows it. `precision` of the
-    backbone is bfloat16 under "auto" if CUDA supports it, else float32. `quantization` stores the linear layers of the
-    lora lane's frozen backbone in 4 bits (NF4, as in QLoRA) or 8; it needs the package bitsandbytes.
-    `gradient_checkpointing` recomputes each layer in the backward pass instead of storing its activations. `compile`
-    compiles the layers with torch, which takes minutes. `context` is in tokens, None for the backbone's own.
-    `part_tokens` is the maximum of one pass with gradient, None for a whole batch. `processes` is the number that the
-    command starts, "auto" for one per GPU; `shard` distributes the layers over them. `validation_share` of the pool is
-    set aside if there are too few calibration solutions. Adapters have the scale `lora_alpha` / `lora_rank` (None is
-    2), and are in every linear layer or those that `lora_targets` names; `lora_rank_pattern` gives layers another rank,
-    by the end of their name or a regular expression (peft's `rank_pattern`). The `optimizer` "sgd" has a momentum of
-    0.9. Learning rates are peaks: they rise over the share `warmup` of all steps, then follow the `schedule`.
-    `patience` counts epochs without a better validation loss. `checkpoint_seconds` is the most work that a crash can
-    lose. `trackers` receive the curves: "tensorboard" (files in the folder), "wandb", "mlflow" or registered ones.
+    `neutral` maps the neutral rating. A training batch has `batch_steps` steps in the heads lane, where an epoch has at
+    least 14 batches, and `batch_tokens` tokens in the others. `token_budget` is the number of tokens, including
+    padding, in one forward pass without gradient. `packing` packs documents instead of padding them if the backbone's
+    family allows it. `precision` of the backbone is bfloat16 under "auto" if CUDA supports it, else float32.
+    `quantization` stores the linear layers of the lora lane's frozen backbone in 4 bits (NF4, as in QLoRA) or 8; it
+    needs the package bitsandbytes. `gradient_checkpointing` recomputes each layer in the backward pass instead of
+    storing its activations. `compile` compiles the layers with torch, which takes minutes. `context` is in tokens, None
+    for the backbone's own. `part_tokens` is the maximum of one pass with gradient, None for a whole batch. `processes`
+    is the number that the command starts, "auto" for one per GPU; `shard` distributes the layers over them.
+    `validation_share` of the pool is set aside if there are too few calibration solutions. Adapters have the scale
+    `lora_alpha` / `lora_rank` (None is 2), and are in every linear layer or those that `lora_targets` names;
+    `lora_rank_pattern` gives layers another rank, by the end of their name or a regular expression (peft's
+    `rank_pattern`). The `optimizer` "sgd" has a momentum of 0.9. Learning rates are peaks: they rise over the share
+    `warmup` of all steps, then follow the `schedule`. `patience` counts epochs without a better validation loss.
+    `checkpoint_seconds` is the most work that a crash can lose. `trackers` receive the curves: "tensorboard" (files in
+    the folder), "wandb", "mlflow" or registered ones.
 
     The objective: with 2 `classes` it learns "no error" against "error", with 3 the posterior of good, neutral and bad,
     and `neutral` then defines p(no error). `process_weight` is the weight of the step labels' cross-entropy, and
