@@ -99,7 +99,7 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
         "snapshot-diff": [{"snapshot_id": newer.pk, "old_id": older.pk}],
         "simulation": [{"simulation_id": simulation.pk}],
         "snapshot": [{"snapshot_id": snapshot.pk}],
-        "sampling-run": [{"run_id": sampling.pk}],
+        "sampling-run": [{"job_id": sampling.pk}],
         "judging-run": [{"run_id": judging.pk}],
         "served-score": [{"row_id": served.pk}],
         "run": [{"number": TrainingRun.objects.earliest("number").number}],

@@ -82,7 +82,7 @@ def test_progress_is_seen_and_cancelling_works_while_the_labels_are_read(labelle
     job = request_export(by=manager, project=labelled)
     elsewhere, counts = connection.copy(), []
 
-    def watched(records, on_record):
+    def watched(records, collect, on_record):
         for done, record in enumerate(records, start=1):
             on_record(done)
             with elsewhere.cursor() as cursor:
