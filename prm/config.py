@@ -28,8 +28,8 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     "lora" tunes adapters. The `template` "chat" lays out problem and steps as a user's and an assistant's message in
     the backbone's own chat template, after `system_prompt`; without one, the template's own applies. `separator` ends a
     step: by default the vocabulary's token for it, or a blank line. `features` are the heads' inputs (`prm.features`).
-    `neutral` maps the neutral rating. A training batch has `batch_steps` steps in the heads lane, where an epoch has at
-    least 14 batches, and `batch_tokens` tokens in the others. `token_budget` is the number of tokens, including
+    `neutral` maps the neutral rating. A training batch has `batch_steps` steps in the heads lane, where an epoch reads
+    few labels several times, and `batch_tokens` tokens in the others. `token_budget` is the number of tokens, including
     padding, in one forward pass without gradient. `packing` packs documents instead of padding them if the backbone's
     family allows it. `precision` of the backbone is bfloat16 under "auto" if CUDA supports it, else float32.
     `quantization` stores the linear layers of the lora lane's frozen backbone in 4 bits (NF4, as in QLoRA) or 8; it

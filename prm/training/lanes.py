@@ -1,6 +1,5 @@
 """The source of a batch's step features: cached features of a frozen backbone, or the backbone being tuned."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
@@ -51,8 +50,8 @@ class Lane(Protocol):
 class CachedLane:
     """Trains heads on features computed once. A batch has rows; those of one `place` are neighbours.
 
-    Only `counted` rows are drawn, each equally often in an epoch, and those of whole `unread` solutions.
-    `counted` is [rows] of bool, `place` [rows] of numbers from 0.
+    Only `counted` rows are drawn, each equally often in an epoch, and those of whole `unread` solutions. `counted` is
+    [rows] of bool, `place` [rows] of numbers from 0.
     """
 
     fit: Tensor
@@ -67,7 +66,7 @@ class CachedLane:
         rows = self.counted.nonzero().squeeze(1)
         generator = _generator(self.config.seed, epoch)
         batches: list[list[int]] = []
-        for _ in range(math.ceil(LEAST_BATCHES / max(1, math.ceil(len(rows) / self.config.batch_steps)))):
+        while len(batches) < LEAST_BATCHES:
             drawn = torch.randperm(len(self.place), generator=generator)[self.place[rows]]
             order = rows[drawn.argsort(stable=True)]
             batches += [part.tolist() for part in order.split(self.config.batch_steps)]
