@@ -131,7 +131,7 @@ def member_of(request: HttpRequest) -> dict[str, Any]:
 
 
 def without_slug(model: type[ImportJob] | type[SamplingRun]) -> Callable[[View], View]:
-    """A project page whose address has only the id of an import or a sampling. Others than members see 404.
+    """A project page whose address has only the id of an import or a sampling. Non-members get 404.
 
     For a visitor the slug is empty; `project_page` then redirects to the sign-in page.
     """

@@ -16,7 +16,7 @@ from prm.packing import draw_batches
 from prm.training.mixing import mix_in
 from prm.training.supervision import UnreadSolutions
 
-LEAST_BATCHES = 14  # of an epoch of heads: with few labels, held-out losses would stop a training that had hardly begun
+LEAST_BATCHES = 14  # of an epoch of heads: with few labels, training would stop before it had really begun
 UNREAD_STEPS = 4  # of unread solutions for each labelled step: heads are cheap
 UNREAD_TOKENS = 1  # of unread solutions for each labelled token: a tuned backbone is not
 
