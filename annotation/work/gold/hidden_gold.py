@@ -35,9 +35,10 @@ def due(membership: Membership) -> int | None:
 def place_of(membership: Membership) -> tuple[int, int | None]:
     """How many solutions the person has had, not counting screening and skips, and the position of their last gold.
 
-    A hidden item's rank is its position, so only later leases are counted.
+    A hidden item's rank is its position, so only later leases are counted. An item without a lease does not count: its
+    gold was retired, and the person has the solution as ordinary work.
     """
-    items = QueueItem.objects.filter(assigned_to=membership, lane=Lane.GOLD)
+    items = QueueItem.objects.filter(assigned_to=membership, lane=Lane.GOLD, leases__isnull=False)
     last = items.order_by("-pk").values_list("rank", "leases").first()
     leases = Lease.objects.filter(annotator=membership).exclude(state=Lease.State.RELEASED)
     if last is None:

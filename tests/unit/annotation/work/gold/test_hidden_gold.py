@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.models import Annotation, AuditEntry, Lease, Membership, Project, QueueItem
+from annotation.work.gold.designation import retire_gold
 from annotation.work.gold.hidden_gold import due, place_in_block
 from annotation.work.queue.leases import expire_leases, release
 from tests.api_client import api_of
@@ -123,6 +124,19 @@ def test_a_new_generation_lets_gold_in_hand_finish(generation, annotator):
     item = QueueItem.objects.get(pk=lease.item_id)
     assert (item.state, item.done, item.leased) == ("done", 1, 0)
     assert Annotation.objects.get(lease=lease).counted
+
+
+@pytest.mark.django_db
+def test_an_annotator_goes_on_after_their_expired_gold_became_ordinary_work(generation, annotator):
+    make_gold(generation.project, 6)
+    QueueItemFactory.create_batch(30, generation=generation)
+    lease = until_gold(annotator)
+    Lease.objects.filter(pk=lease.pk).update(expires_at=timezone.now() - timedelta(minutes=1))
+    expire_leases()
+    retire_gold(by=MembershipFactory(project=generation.project, role="manager").user, gold=lease.solution.gold_answer)
+    QueueItemFactory(generation=generation, solution=lease.solution)
+    assert work(annotator, 10).count("gold") in (1, 2, 3)
+    assert Annotation.objects.get(solution=lease.solution, annotator=annotator).lane == "control"
 
 
 @pytest.mark.django_db
