@@ -81,8 +81,8 @@ def regrade(problem: Problem, *, by: User) -> None:
     Outcomes from tests or an import stay. The grader's own outcomes are removed if it can no longer decide.
     """
     unknown_or_graded = Q(final_answer_correct=None) | Q(outcome_source=GRADER)
-    rows = problem.solutions.select_for_update(of=("self",)).filter(unknown_or_graded).select_related("problem")
-    solutions = list(rows.order_by("pk"))
+    rows = problem.solutions.filter(unknown_or_graded).select_related("problem").order_by("pk")
+    solutions = list(rows.select_for_update(no_key=True, of=("self",)))
     before, after = {}, {}
     for solution, verdict in zip(solutions, _graded(solutions, seconds=SECONDS_WAITED), strict=True):
         was = _outcome(solution)
@@ -130,7 +130,8 @@ def _graded(chunk: list[Solution], *, seconds: float) -> list[_Verdict]:
 def _store(check: AnswerCheck, chunk: list[Solution], verdicts: list[_Verdict]) -> None:
     """Store a chunk's outcomes with the check's progress. Raises Cancelled."""
     raise_if_cancelled(check)
-    current = {row.pk: row for row in Solution.objects.select_for_update().filter(pk__in=[row.pk for row in chunk])}
+    rows = Solution.objects.select_for_update(no_key=True).filter(pk__in=[row.pk for row in chunk]).order_by("pk")
+    current = {row.pk: row for row in rows}
     references = dict(Problem.objects.filter(solutions__in=current).values_list("pk", "reference_answer"))
     before, after, changed, disagreements = {}, {}, [], []
     for read, verdict in zip(chunk, verdicts, strict=True):

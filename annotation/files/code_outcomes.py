@@ -115,7 +115,8 @@ def _named(project: Project, ids: Iterable[str]) -> QuerySet[Solution]:
 @transaction.atomic
 def _apply(by: User | None, project: Project, chunk: list[tuple[int, Tally]], applied: Applied) -> None:
     named: dict[str, list[Solution]] = {}
-    for solution in _named(project, [tally.id for _line, tally in chunk]).select_for_update().order_by("pk"):
+    ids = [tally.id for _line, tally in chunk]
+    for solution in _named(project, ids).select_for_update(no_key=True).order_by("pk"):
         named.setdefault(solution.external_id, []).append(solution)
     before: dict[str, dict[str, Any]] = {}
     after, changed = {}, {}

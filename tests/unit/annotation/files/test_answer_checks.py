@@ -4,13 +4,13 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from annotation.core.errors import Conflict, Forbidden
 from annotation.core.lifecycle import cancel_job
 from annotation.files import answer_checks
-from annotation.files.answer_checks import outcomes_of, run_answer_check, start_answer_check
+from annotation.files.answer_checks import outcomes_of, regrade, run_answer_check, start_answer_check
 from annotation.files.answer_grading import grade_records
 from annotation.models import AuditEntry, Membership, Solution
 from prm.formats.record import Completion, Record
@@ -200,3 +200,21 @@ def test_a_chunk_takes_as_many_statements_for_one_solution_as_for_many(add, chec
     with CaptureQueriesContext(connection) as many:
         assert check_answers().changed == 9
     assert len(many) == len(one)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_labels_are_stored_while_solutions_are_graded_again(add, manager, monkeypatch):
+    solution = add("3", "The answer is 3.")
+
+    def grade_beside_a_label(answers, **limits):
+        other = connection.copy()
+        with other.cursor() as cursor:  # the lock of a label's foreign key
+            cursor.execute("SET lock_timeout = '1s'")
+            cursor.execute("SELECT FROM annotation_solution WHERE id = %s FOR KEY SHARE", [solution.pk])
+        other.close()
+        return [True]
+
+    monkeypatch.setattr(answer_checks, "grade_answers", grade_beside_a_label)
+    with transaction.atomic():
+        regrade(solution.problem, by=manager)
+    assert outcome(solution) == (True, "grader")
