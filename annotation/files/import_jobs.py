@@ -20,7 +20,7 @@ from annotation.core.membership.access import require_role
 from annotation.files.opening import open_content
 from annotation.files.places import find_files, place_below, resolved, size_of
 from annotation.files.preparing import splitting_of
-from annotation.files.uploads import lock_uploads, place_of_upload, store_file
+from annotation.files.uploads import store_file, take_uploads
 from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project, parse_options
 from prm.faults import fault_of
 from prm.formats.detection import detect
@@ -45,24 +45,11 @@ def import_uploads(
 ) -> list[ImportJob]:
     """Start the import of uploaded files; several become a group with this `name`.
 
-    Raises Forbidden, Missing (`upload_not_found`), DomainError (`upload_unfinished`), and for one file as
-    `create_import`; the upload then stays, so that the user can try another format.
+    Raises as `take_uploads`, and for one file as `create_import`; the upload then stays, so that the user can try
+    another format.
     """
-    owned = lock_uploads(by=by, project=project, uploads=uploads)
-    for upload in owned:
-        if upload.offset < upload.size:
-            raise DomainError(
-                Message("upload_unfinished", filename=upload.filename, offset=upload.offset, size=upload.size),
-            )
-    jobs = import_places(
-        by=by,
-        project=project,
-        files=[(place_of_upload(upload), upload.filename) for upload in owned],
-        manner=manner,
-        name=name or f"{len(owned)} files",
-    )
-    for upload in owned:
-        upload.delete()
+    files = take_uploads(by=by, project=project, uploads=uploads)
+    jobs = import_places(by=by, project=project, files=files, manner=manner, name=name or f"{len(files)} files")
     send(jobs[0])
     return jobs
 
@@ -82,7 +69,7 @@ def import_files(
             stored.append((store_file(pieces=pieces, filename=filename), filename))
         jobs = import_places(by=by, project=project, files=stored, manner=manner, name=f"{len(stored)} files")
     except BaseException:
-        for place, _size in stored:
+        for place, _filename in stored:
             storage.remove(storage.key_of(place))
         raise
     send(jobs[0])

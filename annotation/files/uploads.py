@@ -82,16 +82,20 @@ def find_upload(*, by: User, upload: uuid.UUID) -> Upload:
     return row
 
 
-def lock_uploads(*, by: User, project: Project, uploads: Sequence[uuid.UUID]) -> list[Upload]:
-    """The caller's uploads into the project, each once, locked until the transaction ends.
+def take_uploads(*, by: User, project: Project, uploads: Sequence[uuid.UUID]) -> list[tuple[str, str]]:
+    """The place and the name of each file, whose upload ends; call it inside the transaction that uses the files.
 
-    Raises Missing (`upload_not_found`), Forbidden.
+    Raises Missing (`upload_not_found`), Forbidden, DomainError (`upload_unfinished`).
     """
     rows = Upload.objects.select_for_update().filter(pk__in=uploads, by=by, project=project).order_by("pk").in_bulk()
     if missing := [upload for upload in uploads if upload not in rows]:
         raise _not_found(missing[0])
     require_role(by, project, Membership.Role.MANAGER)
-    return [rows[upload] for upload in dict.fromkeys(uploads)]
+    for row in rows.values():
+        if row.offset < row.size:
+            values = {"filename": row.filename, "offset": row.offset, "size": row.size}
+            raise DomainError(Message("upload_unfinished", **values))
+    return [_take(rows[upload]) for upload in dict.fromkeys(uploads)]
 
 
 def append_piece(
@@ -171,10 +175,11 @@ def _is_wanted(key: str) -> bool:
     return jobs.filter(state__in=ImportJob.LIVE).exists() or jobs.filter(finished_at__gt=recent).exists()
 
 
-def place_of_upload(upload: Upload) -> str:
-    """The place of a complete upload's file."""
+def _take(upload: Upload) -> tuple[str, str]:
+    place = storage.place_of(upload.key)
     storage.seal(upload.key, upload.pieces)
-    return storage.place_of(upload.key)
+    upload.delete()
+    return place, upload.filename
 
 
 def store_file(*, pieces: Iterable[bytes], filename: str) -> str:

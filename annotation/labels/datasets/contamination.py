@@ -19,7 +19,7 @@ from annotation.core.lifecycle import beat, run_job, send
 from annotation.core.membership.access import require_role
 from annotation.files.opening import open_content
 from annotation.files.places import find_files, place_below
-from annotation.files.uploads import lock_uploads, place_of_upload
+from annotation.files.uploads import take_uploads
 from annotation.labels.datasets.snapshots import read_graded, read_snapshot
 from annotation.models import ContaminationCheck, Membership, Project, Snapshot
 from prm.contamination import BenchmarkText, ContaminationReport, Item, check_contamination, item_of_record
@@ -36,13 +36,9 @@ class BenchmarkFile(NamedTuple):
 
 @transaction.atomic
 def take_upload(*, by: User, project: Project, upload: uuid.UUID) -> BenchmarkFile:
-    """A complete upload of the caller, used up by this. Raises as `lock_uploads`, DomainError (`upload_unfinished`)."""
-    [row] = lock_uploads(by=by, project=project, uploads=[upload])
-    if row.offset < row.size:
-        raise DomainError(Message("upload_unfinished", filename=row.filename, offset=row.offset, size=row.size))
-    place = place_of_upload(row)
-    row.delete()
-    return BenchmarkFile(place, row.filename)
+    """A complete upload of the caller, used up by this. Raises as `take_uploads`."""
+    [file] = take_uploads(by=by, project=project, uploads=[upload])
+    return BenchmarkFile(*file)
 
 
 def find_benchmark(root: str, path: str) -> BenchmarkFile:
