@@ -86,7 +86,6 @@ class Command(BaseCommand):
         naming = people_of(project, tool=label_studio.TOOL, members=options["members"])
         known = emails | _people(options["person"])
         summary = move(
-            by=None,
             project=project,
             tool=label_studio.TOOL,
             tasks=label_studio.moved_tasks(

@@ -34,7 +34,6 @@ class Command(BaseCommand):
             if options["dry_run"]:
                 return
             summary = move(
-                by=None,
                 project=project,
                 tool=potato.TOOL,
                 tasks=potato.moved_tasks(
