@@ -16,12 +16,12 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.boundary import read_body
-from annotation.core.bounds import Count, Id, JSONObject, about, one_of
+from annotation.core.bounds import Count, Id, JSONObject, about
 from annotation.core.membership.access import find_project
 from annotation.core.statements import fetch_all
 from annotation.models import Hint, LabelScheme, Lease, Project, Solution
 from annotation.work.claiming import claim_next
-from annotation.work.queue.claims import StepRow
+from annotation.work.queue.claims import Reason, StepRow
 from prm.vocabulary import StepKind
 
 CRITIQUES = """
@@ -29,22 +29,6 @@ SELECT critique.step_id, critique.text FROM annotation_critique critique
 JOIN annotation_step step ON step.id = critique.step_id
 WHERE step.solution_id = %(solution)s ORDER BY critique.step_id, critique.ordinal
 """
-
-
-REASONS = (
-    "done",
-    "not_started",
-    "all_leased",
-    "not_annotator",
-    "holding_enough",
-    "paused",
-    "screening_failed",
-    "screening_unready",
-    "cap_reached",
-    "cooling_down",
-    "not_qualified",
-)
-
 
 Held = Annotated[list[Id], Meta(max_length=100, description="Leases that the page already holds.")]
 
@@ -148,7 +132,7 @@ class Task(Work):
 
 class ClaimAnswer(msgspec.Struct):
     task: Annotated[Task | None, about("The work for the annotator; null if there is none.")]
-    reason: Annotated[Annotated[str, one_of(REASONS)] | None, about("Why there is no task; null if there is one.")]
+    reason: Annotated[Reason | None, about("Why there is no task; null if there is one.")]
     message: Annotated[str, about("Why there is no task, as a sentence for the annotator.")]
     retry_at: Annotated[datetime | None, about("When there may be work again; null if unknown.")]
 

@@ -22,7 +22,7 @@ export interface components {
             /** @description The work for the annotator; null if there is none. */
             task: components["schemas"]["Task"] | null;
             /** @description Why there is no task; null if there is one. */
-            reason: ("done" | "not_started" | "all_leased" | "not_annotator" | "holding_enough" | "paused" | "screening_failed" | "screening_unready" | "cap_reached" | "cooling_down" | "not_qualified") | null;
+            reason: ("all_leased" | "cap_reached" | "cooling_down" | "done" | "holding_enough" | "not_annotator" | "not_qualified" | "not_started" | "paused" | "screening_failed" | "screening_unready") | null;
             /** @description Why there is no task, as a sentence for the annotator. */
             message: string;
             /** @description When there may be work again; null if unknown. */
