@@ -63,11 +63,6 @@ class LabelAndClaim(Submission, frozen=True, kw_only=True):
         about("Leases that the page holds besides this one. If it is sent, the response has the next task."),
     ] = UNSET
 
-    @property
-    def label(self) -> Submission:
-        """The label alone, with the same hash whether it claims or not."""
-        return Submission(**{name: getattr(self, name) for name in Submission.__struct_fields__})
-
 
 class ReceiptAndTask(Receipt):
     next: Annotated[

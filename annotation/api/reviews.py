@@ -149,13 +149,11 @@ class Adjudications(APIView):
         """
         project = find_project(request.user, slug, *STAFF)
         body = read_body(request, DecidingLabel)
-        label = asdict(body)
-        seen = label.pop("seen")
         submitted = adjudicate(
             by=caller(request),
             project=project,
-            submission=Submission(**label),
-            seen=seen,
+            submission=body.label,
+            seen=body.seen,
             by_program=by_program(request),
         )
         return _receipt(submitted)

@@ -120,6 +120,11 @@ class Submission(msgspec.Struct, frozen=True):
     ] = UNSET
 
     @property
+    def label(self) -> "Submission":
+        """The label alone, without the fields that a request adds to it, so that its hash is the same."""
+        return Submission(**{name: getattr(self, name) for name in Submission.__struct_fields__})
+
+    @property
     def payload_hash(self) -> str:
         """SHA-256 of the content, equal for equal submissions."""
         return hashlib.sha256(msgspec.json.encode(self)).hexdigest()

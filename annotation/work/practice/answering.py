@@ -9,12 +9,13 @@ from django.db import transaction
 
 from annotation.core import audit
 from annotation.core.bounds import about
-from annotation.core.errors import Conflict, Forbidden
+from annotation.core.errors import Forbidden
 from annotation.core.membership.access import membership_of
 from annotation.core.reading import find_row
 from annotation.models import GoldAnswer, Membership, PracticeAnswer, Project
 from annotation.work.gold.designation import practice_gold
 from annotation.work.labelling.payload import Submission
+from annotation.work.labelling.submission import submission_conflict
 from annotation.work.labelling.validation import validate
 from annotation.work.practice.explanations import Explanation, explain, word_of
 from prm.messages import Message
@@ -96,7 +97,7 @@ def answer_practice(*, by: User, project: Project, submission: Submission) -> Pr
         },
     )
     if answer.membership_id != membership.pk or answer.payload_hash != submission.payload_hash:
-        raise Conflict(Message("submission_conflict"), {"field": "submission_id"})
+        raise submission_conflict()
     if created:
         audit.record(
             by=by,
