@@ -12,9 +12,9 @@ from annotation.core.webhooks.events import EVENTS, announce
 from annotation.models import Project
 from prm.messages import Message, as_json
 
-INSERT = """
-INSERT INTO annotation_auditentry (project_id, by_id, action, target_type, target_id, before, after, at)
-VALUES (%(project)s, %(by)s, %(action)s, %(target_type)s, %(target_id)s, %(before)s, %(after)s, %(at)s)
+INTO = "INSERT INTO annotation_auditentry (project_id, by_id, action, target_type, target_id, before, after, at)"
+INSERT = f"""
+{INTO} VALUES (%(project)s, %(by)s, %(action)s, %(target_type)s, %(target_id)s, %(before)s, %(after)s, %(at)s)
 """
 
 
@@ -26,8 +26,7 @@ def insertion(target: str, *details: str) -> str:
     pairs = ", ".join(f"'{name}', {target}.{name}" for name in details)
     after = f"%(after)s::jsonb || jsonb_build_object({pairs})" if details else "%(after)s::jsonb"
     return f"""
-    INSERT INTO annotation_auditentry (project_id, by_id, action, target_type, target_id, before, after, at)
-    SELECT %(project)s, %(by)s, %(action)s, %(target_type)s, id::text, '{{}}', {after}, %(now)s FROM {target}
+    {INTO} SELECT %(project)s, %(by)s, %(action)s, %(target_type)s, id::text, '{{}}', {after}, %(now)s FROM {target}
     """
 
 
