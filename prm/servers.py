@@ -29,7 +29,7 @@ class Unanswered(PolicyError):
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
+def trusted_certificates() -> ssl.SSLContext:
     """The certificates of this machine. Each client would read them for itself, for 30 ms."""
     return httpx2.create_ssl_context()
 
@@ -58,7 +58,7 @@ class Server:
         self.url, self.timeout, self.retries, self.concurrency = url.rstrip("/"), timeout, retries, concurrency
         self._resend, self._error = resend, error
         self._client = httpx2.Client(
-            verify=_trusted(),
+            verify=trusted_certificates(),
             timeout=timeout,
             headers={} if api_key is None else {"Authorization": f"Bearer {api_key}"},
             limits=httpx2.Limits(max_connections=concurrency),

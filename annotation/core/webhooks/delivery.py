@@ -22,6 +22,7 @@ from annotation.core.webhooks.events import TASK, TEST
 from annotation.core.webhooks.registration import secret_of
 from annotation.models import Webhook, WebhookDelivery
 from prm.messages import Message
+from prm.servers import trusted_certificates
 from stepmark.webhooks import sign_webhook
 
 TIMEOUT = 10.0  # seconds to connect, and between two parts of the response
@@ -115,7 +116,9 @@ def _post(delivery: WebhookDelivery, destination: Destination) -> Outcome:
     }
     named = {"sni_hostname": destination.host}  # the certificate is verified against the name
     with (
-        httpx2.Client(timeout=TIMEOUT, trust_env=False, follow_redirects=False) as client,
+        httpx2.Client(
+            verify=trusted_certificates(), timeout=TIMEOUT, trust_env=False, follow_redirects=False
+        ) as client,
         client.stream("POST", destination.url, content=body, headers=headers, extensions=named) as response,
     ):
         return Outcome(response.status_code, _excerpt(response))

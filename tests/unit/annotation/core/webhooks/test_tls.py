@@ -4,9 +4,7 @@ import shutil
 import socket
 import ssl
 import subprocess
-from functools import partial
 
-import httpx2
 import pytest
 
 from annotation.core.webhooks import delivery, registration
@@ -33,7 +31,7 @@ def receiver(tmp_path, monkeypatch, settings):
         check=True, capture_output=True,
     )  # fmt: skip
     trusting = ssl.create_default_context(cafile=certificate)
-    monkeypatch.setattr(delivery.httpx2, "Client", partial(httpx2.Client, verify=trusting))
+    monkeypatch.setattr(delivery, "trusted_certificates", lambda: trusting)
 
     def lead_here(_host, port, *_given, **_named):
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
