@@ -1,12 +1,14 @@
 """Audits whether the model transfers to a domain or generator that training never saw.
 
-It trains one model without each domain and each generator, and one with all of them, each on the same number of
-solutions, so that a loss is not due to less data.
+It trains one model without each domain and each generator, and one with all of them, each on the same numbers of
+labelled and of unread solutions, so that a loss is not due to less data.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from random import Random
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,17 +16,38 @@ from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Ranking, clear, rank_steps
 from prm.audits.subject import AUDITS, ENOUGH, Subject
 from prm.evaluation.metrics import Array, Metric, format_metric, ranking, resample
-from prm.labels import problem_of
+from prm.labels import problem_of, step_labels
 from prm.messages import Message, joined
 from prm.traces import Trace
 
-MOST = 600  # training solutions of a model
-FEW = 50  # training solutions; with fewer, nothing is trained
-HELD = 3  # ratio of a model's training solutions to its calibration solutions, at least
+MOST = 600  # labelled solutions of a model, and as many unread ones
+FEW = 50  # labelled solutions; with fewer, nothing is trained
+HELD = 3  # ratio of a model's labelled solutions to its calibration solutions, at least
 LOSS = 0.05  # of AUROC
 TITLE = Message("audit_transfer")
 QUESTION = "Does the model hold in a domain, or for a generator, that training never saw?"
 RULE = f"AUROC of each unseen domain and generator is clear of 0.5, else fail; no clear loss of {LOSS}, else attention"
+
+
+class Known(NamedTuple):
+    """Training solutions by what they teach: their steps' labels, a grade or estimates alone, or the threshold."""
+
+    labelled: list[Trace]
+    unread: list[Trace]
+    held: list[Trace]
+
+    @classmethod
+    def of(cls, traces: Sequence[Trace]) -> "Known":
+        pool = [trace for trace in traces if trace.split == "pool"]
+        return cls(
+            [trace for trace in pool if any(step_labels(trace))],
+            [trace for trace in pool if not any(step_labels(trace))],
+            [trace for trace in traces if trace.split == "calibration"],
+        )
+
+    def without(self, kind: str, name: str) -> "Known":
+        """Those that are not of this domain or generator."""
+        return Known(*([trace for trace in part if getattr(trace, kind) != name] for part in self))
 
 
 @AUDITS.register("transfer")
@@ -33,16 +56,27 @@ def audit(subject: Subject, rng: Random) -> Finding:
     if subject.training is None:
         return _nothing(Message("transfer_needs_training_data"))
     audited = {problem_of(trace) for trace in subject.traces}
-    known = [trace for trace in subject.training.traces() if problem_of(trace) not in audited]
-    parts = _parts(subject, known)
-    count = min([MOST, *(sum(one.split == "pool" for one in _without(known, *part)) for part in parts)])
-    if not parts or count < FEW:
+    traces = [trace for trace in subject.training.traces() if problem_of(trace) not in audited]
+    known = Known.of(traces)
+    parts = _parts(subject, traces)
+    remaining = [known.without(*part) for part in parts]
+    n_labelled, n_unread = (min([MOST, *(len(one[place]) for one in remaining)]) for place in (0, 1))
+    n_taught = n_labelled if known.labelled else n_unread  # a model of final answers alone needs no labels
+    if not parts or n_taught < FEW:
         return _nothing(Message("nothing_to_leave_out"))
-    control = _learn(subject, known, count, rng, "all")
+
+    def learn(some: Known, words: str) -> Subject:
+        drawn = Known(
+            rng.sample(some.labelled, n_labelled),
+            rng.sample(some.unread, n_unread),
+            rng.sample(some.held, min(len(some.held), n_taught // HELD)),
+        )
+        return _learn(subject, drawn, words)
+
+    control = learn(known, "all")
     comparisons: dict[str, tuple[Ranking, Ranking, Metric]] = {}
-    for part in parts:
-        left_out = _learn(subject, _without(known, *part), count, rng, f"without {part[1]}")
-        comparisons[_named(*part)] = _compared(*part, left_out, control)
+    for part, others in zip(parts, remaining, strict=True):
+        comparisons[_named(*part)] = _compared(*part, learn(others, f"without {part[1]}"), control)
     return conclude(
         audit="transfer",
         title=TITLE,
@@ -72,8 +106,8 @@ def audit(subject: Subject, rng: Random) -> Finding:
             )
         ],
         notes=[
-            f"Every model learned from {count} solutions, heads on the frozen backbone; problems under audit were left "
-            "out of all. The backbone itself may have read such text before.",
+            f"Every model learned from {n_labelled} labelled and {n_unread} unread solutions, heads on the frozen "
+            "backbone; problems under audit were left out of all. The backbone itself may have read such text before.",
             "These are new models with less data than the audited one: compare them only with each other.",
         ],
     )
@@ -99,18 +133,11 @@ def _parts(subject: Subject, known: Sequence[Trace]) -> list[tuple[str, str]]:
     return parts
 
 
-def _without(traces: Sequence[Trace], kind: str, name: str) -> list[Trace]:
-    return [trace for trace in traces if getattr(trace, kind) != name]
-
-
-def _learn(subject: Subject, traces: Sequence[Trace], count: int, rng: Random, words: str) -> Subject:
-    """The audited solutions as scored by a model that learned from `count` of the traces."""
+def _learn(subject: Subject, drawn: Known, words: str) -> Subject:
+    """The audited solutions as scored by a model that learned from what was drawn."""
     assert subject.training is not None
-    subject.say(f"transfer: training on {count} solutions, {words}")
-    pool = [trace for trace in traces if trace.split == "pool"]
-    held = [trace for trace in traces if trace.split == "calibration"]
-    chosen = [*rng.sample(pool, count), *rng.sample(held, min(len(held), count // HELD))]
-    return replace(subject, scores=subject.training.learn(chosen)(subject.traces), temperature=None)
+    subject.say(f"transfer: training on {len(drawn.labelled)} labelled and {len(drawn.unread)} unread, {words}")
+    return replace(subject, scores=subject.training.learn([*chain(*drawn)])(subject.traces), temperature=None)
 
 
 def _compared(kind: str, name: str, left_out: Subject, control: Subject) -> tuple[Ranking, Ranking, Metric]:

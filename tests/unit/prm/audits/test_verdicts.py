@@ -151,6 +151,23 @@ def test_what_holds_everywhere_passes_transfer_on_equal_numbers_of_solutions() -
     assert len(set(sizes)) == 1
 
 
+def test_unread_solutions_take_no_labelled_ones_place_in_transfer() -> None:
+    labelled = []
+
+    def learn(traces: Sequence[Trace]) -> Scoring:
+        labelled.append(sum(trace.first_error is not None for trace in traces))
+        return sums.scoring(sums.perfect)
+
+    unread = [
+        msgspec.structs.replace(trace, labels=None, first_error=None)
+        for trace in sums.make_sums(4000, seed=2, prefix="unread")
+    ]
+    training = Training(lambda: [*sums.make_sums(400, seed=1, prefix="train"), *unread], learn)
+    AUDITS.get("transfer")(sums.subject_of(sums.perfect, world(), training=training), Random(0))
+    assert len(set(labelled)) == 1
+    assert labelled[0] > 150  # about half of the 400 are of one domain
+
+
 def test_problems_under_audit_are_never_trained_on() -> None:
     def learn(traces: Sequence[Trace]) -> Scoring:
         raise AssertionError("trained on what is audited")
