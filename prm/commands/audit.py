@@ -3,7 +3,8 @@
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -76,21 +77,25 @@ def run(options: argparse.Namespace) -> None:
     if not any(first_error(trace) is not None for trace in traces):
         raise DataError(Message("nothing_to_audit_against", data=data))
     clock = _Clock()
-    subject = _subject(options, scorer, traces, clock.say)
-    report = run_audits(
-        subject,
-        model=Path(options.model).name,
-        model_sha256=scorer.manifest.checksums[WEIGHTS_FILE] if scorer.manifest else None,
-        data=data,
-        names=options.only or (),
-    )
+    with retraining(scorer, options.training) if options.training else nullcontext() as training:
+        report = run_audits(
+            _subject(options, scorer, traces, training, clock.say),
+            model=Path(options.model).name,
+            model_sha256=scorer.manifest.checksums[WEIGHTS_FILE] if scorer.manifest else None,
+            data=data,
+            names=options.only or (),
+        )
     clock.say("drawing")
     _write(options.out, report)
     clock.say(f"written to {options.out}")
 
 
 def _subject(
-    options: argparse.Namespace, scorer: "Scorer", traces: Sequence[Trace], say: Callable[[str], None]
+    options: argparse.Namespace,
+    scorer: "Scorer",
+    traces: Sequence[Trace],
+    training: "Training | None",
+    say: Callable[[str], None],
 ) -> "Subject":
     from prm.audits import Subject
     from prm.scoring import Scorer
@@ -108,7 +113,7 @@ def _subject(
         score_long=lambda some: list(far_sighted.score(some)),
         threshold=scorer.threshold if options.threshold is None else Threshold(options.threshold),
         temperature=scorer.manifest.temperature if scorer.manifest else None,
-        training=retraining(scorer, options.training) if options.training else None,
+        training=training,
         bootstrap=options.bootstrap,
         seed=options.seed,
         say=say,
@@ -145,27 +150,32 @@ def _sample(traces: Sequence[Trace], limit: int, rng: Random) -> list[Trace]:
     return [traces[place] for place in sorted(rng.sample(range(len(traces)), limit))]
 
 
-def retraining(scorer: "Scorer", data: Path) -> "Training":
-    """How to retrain a model with the same settings: heads on its frozen backbone."""
+@contextmanager
+def retraining(scorer: "Scorer", data: Path) -> "Iterator[Training]":
+    """Train models with the same settings: heads on its frozen backbone, which reads each solution once."""
     from prm.audits import Training
     from prm.scoring import Scorer
     from prm.training import train
+    from prm.training.caches import Cache
     from prm.training.dataset import read_to_fit
 
     trained = scorer.manifest.config if scorer.manifest else TrainConfig(base=scorer.backbone.name)
     config = msgspec.structs.replace(trained, lane="heads", shard=False, quantization="none")
-
-    def learn(traces: Sequence[Trace]) -> "Scoring":
-        with TemporaryDirectory() as folder:
-            write_traces(Path(folder) / "data.jsonl", traces)
-            train(
-                data=Path(folder) / "data.jsonl",
-                out=Path(folder) / "model",
-                config=config,
-                report=lambda progress: None,
-            )
-            fresh = Scorer.load(Path(folder) / "model")
-        return lambda some: list(fresh.score(some))
-
     known = list(read_to_fit(data))
-    return Training(lambda: known, learn)
+    with TemporaryDirectory() as shared:
+        cache = Cache(Path(shared))
+
+        def learn(traces: Sequence[Trace]) -> "Scoring":
+            with TemporaryDirectory() as folder:
+                write_traces(Path(folder) / "data.jsonl", traces)
+                train(
+                    data=Path(folder) / "data.jsonl",
+                    out=Path(folder) / "model",
+                    config=config,
+                    report=lambda progress: None,
+                    cache=cache,
+                )
+                fresh = Scorer.load(Path(folder) / "model")
+            return lambda some: list(fresh.score(some))
+
+        yield Training(lambda: known, learn)
