@@ -1,14 +1,16 @@
 """python -m research.audits: audits of the default model on sandbox problems of fresh seeds, as tables in Markdown.
 
-Each seed draws its own problems of a world, trains the default configuration on labelled solutions and on the grades of
-unread ones, and audits the model on the holdout. Shares are pooled over seeds. The last table swaps one group of
-features at a time between a solution and its edited copy, which shows the features that an edit moves.
+Each seed draws its own problems of a world. A function of the platform chooses the solutions to label, in rounds. The
+default configuration learns from them and from the grades of unread ones, and is audited on the holdout. Shares are
+pooled over seeds. The last table swaps one group of features at a time between a solution and its edited copy, which
+shows the features that an edit moves.
 """
 
 import argparse
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -16,6 +18,7 @@ import msgspec
 import torch
 
 from prm import features
+from prm.acquisition import FUNCTIONS
 from prm.audits import AUDITS, Subject, run_audits
 from prm.audits.gaming import HARMLESS
 from prm.audits.report import AuditReport
@@ -27,14 +30,17 @@ from prm.evaluation.metrics import format_metric
 from prm.features import compute_features
 from prm.intervals import score_interval
 from prm.labels import first_error, without_labels
-from prm.sandbox import generate
 from prm.scoring import Scorer
 from prm.scoring.readers import LocalReader
-from prm.simulation.worlds import WORLDS
+from prm.simulation.plan import RANDOM, Arm, Plan
+from prm.simulation.replay import Choice, choose_by_function, replay
+from prm.simulation.running import Source
+from prm.simulation.worlds import WORLDS, Sizes
 from prm.traces import Trace, write_traces
 from prm.training import train
 
-POOL, LABELLED, CALIBRATION, HOLDOUT = 1000, 400, 150, 160
+SIZES = Sizes(pool=2000, calibration=150, test=160)
+ROUNDS = (50, 100, 200, 400)
 AUDITED = ("outcome", "gaming", "transfer", "length", "long", "position", "calibration")
 SHARES = ("accepted right solutions, now rejected", "rejected wrong solutions, now accepted")
 GROUPS = ("middle states", "last states", "separator", "statistics of numbers", "statistics of signs")
@@ -49,29 +55,46 @@ class Audited:
     seed: int
     report: AuditReport
     flips: Flips
-    scorer: Scorer
-    traces: list[Trace]
+
+
+def labelled(function: str, plan: Plan, source: Source) -> set[int]:
+    """The places in the pool that a function chooses in the rounds of the plan's one world and seed."""
+    read: set[int] = set()
+
+    def choose(choice: Choice) -> list[int]:
+        chosen = choose_by_function(choice)
+        read.update(set(range(plan.sizes.pool)) - set(choice.left), chosen)
+        return chosen
+
+    arm = Arm(plan.worlds[0], 0.0, function, plan.config.graded_weight, plan.seeds[0])
+    replay(arm, plan, source.features(arm.world), choose)
+    return read
 
 
 def audit_seed(
-    world: str,
-    seed: int,
-    names: Sequence[str],
-    folder: Path,
-    *,
-    base: str = "tiny",
-    copies: Callable[[Sequence[Trace]], list[Trace]] = lambda labelled: [],
+    world: str, seed: int, names: Sequence[str], folder: Path, *, function: str, base: str = "tiny"
 ) -> Audited:
-    """Train the default model on the pool of one seed and audit it on its holdout.
-
-    `copies` returns more labelled solutions, made from those of the pool.
-    """
-    config = WORLDS[world].config
-    pool = list(generate(config, split="pool", n=POOL, seed=seed))
-    graded = [msgspec.structs.replace(without_labels(one, one.steps), alternatives=[]) for one in pool[LABELLED:]]
-    held = generate(config, split="calibration", n=CALIBRATION, seed=seed)
-    write_traces(folder / "train.jsonl", [*pool[:LABELLED], *copies(pool[:LABELLED]), *graded, *held])
-    train(data=folder / "train.jsonl", out=folder / "model", config=TrainConfig(base=base, seed=seed))
+    """Train the default model on the pool of one seed, labelled as `function` chooses, and audit it on its holdout."""
+    config = TrainConfig(base=base, seed=seed)
+    plan = Plan(
+        worlds=(world,),
+        functions=(RANDOM,),
+        seeds=(seed,),
+        budgets=ROUNDS,
+        candidates=SIZES.pool,
+        sizes=SIZES,
+        data_seed=seed,
+        config=config,
+    )
+    source = Source(plan, folder / "cache")
+    read = labelled(function, plan, source)
+    parts = source.world(world)
+    pool = [
+        one if place in read else msgspec.structs.replace(without_labels(one, one.steps), alternatives=[])
+        for place, one in enumerate(parts.pool)
+    ]
+    write_traces(folder / "train.jsonl", [*pool, *parts.calibration])
+    train(data=folder / "train.jsonl", out=folder / "model", config=config)
     scorer = Scorer.load(folder / "model")
     far_sighted = Scorer(scorer.reader, scorer.judges, manifest=scorer.manifest, long="window")
 
@@ -79,19 +102,20 @@ def audit_seed(
         return lambda some: list(by.score(some))
 
     assert scorer.manifest is not None
-    traces = list(generate(config, split="holdout", n=HOLDOUT, seed=seed))
-    subject = Subject(
-        traces=traces,
-        scores=scoring(scorer)(traces),
-        score=scoring(scorer),
-        score_long=scoring(far_sighted),
-        threshold=scorer.threshold,
-        temperature=scorer.manifest.temperature,
-        training=retraining(scorer, folder / "train.jsonl"),
-        seed=seed,
-    )
-    report = run_audits(subject, model="default", data=f"{world}, seed {seed}", names=names)
-    return Audited(seed, report, flips_by_group(scorer, traces), scorer, traces)
+    traces = parts.test
+    with retraining(scorer, folder / "train.jsonl") as training:
+        subject = Subject(
+            traces=traces,
+            scores=scoring(scorer)(traces),
+            score=scoring(scorer),
+            score_long=scoring(far_sighted),
+            threshold=scorer.threshold,
+            temperature=scorer.manifest.temperature,
+            training=training,
+            seed=seed,
+        )
+        report = run_audits(subject, model="default", data=f"{world}, seed {seed}", names=names)
+    return Audited(seed, report, flips_by_group(scorer, traces))
 
 
 def flips_by_group(scorer: Scorer, traces: Sequence[Trace]) -> Flips:
@@ -208,18 +232,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1900, 2000])
     parser.add_argument("--worlds", nargs="+", choices=list(WORLDS), default=["sandbox", "rare-errors"])
+    parser.add_argument(
+        "--functions", nargs="+", default=[RANDOM, "contradiction"], help="what chooses the labelled solutions"
+    )
     parser.add_argument("--only", nargs="+", default=list(AUDITED), help="these audits")
     parser.add_argument("--base", default="tiny", help="a backbone, or its folder")
     options = parser.parse_args()
     for name in options.only:
         AUDITS.check(name)
-    for world in options.worlds:
-        print(f"\n## {world}\n\n{HEAD}")
+    for name in options.functions:
+        FUNCTIONS.check(name)
+    for world, function in product(options.worlds, options.functions):
+        print(f"\n## {world}, {function}\n\n{HEAD}")
         all_audited = []
         for seed in options.seeds:
             with tempfile.TemporaryDirectory() as folder:
-                all_audited.append(audit_seed(world, seed, options.only, Path(folder), base=options.base))
-            print_seed(all_audited[-1])
+                one = audit_seed(world, seed, options.only, Path(folder), function=function, base=options.base)
+            all_audited.append(one)
+            print_seed(one)
         print_all(all_audited)
 
 
