@@ -143,7 +143,7 @@ def _store_outcome(delivery: WebhookDelivery, outcome: Outcome) -> None:
     if outcome.succeeded:
         delivery.state, receiver.failing_since = State.DELIVERED, None
     else:
-        most = 1 if delivery.event == TEST else MOST_ATTEMPTS
+        most = 1 if delivery.event == TEST or receiver.state == Webhook.State.DISABLED else MOST_ATTEMPTS
         delivery.state = State.FAILED if delivery.attempts >= most else State.WAITING
         delivery.next_attempt_at = timezone.now() + wait_after(delivery.attempts)
         receiver.failing_since = receiver.failing_since or timezone.now()

@@ -188,6 +188,15 @@ def test_a_receiver_that_is_gone_disables_its_webhook(receiver, webhook, snapsho
     assert webhook.state == Webhook.State.DISABLED
 
 
+def test_a_delivery_that_fails_while_its_webhook_is_disabled_is_given_up_too(webhook, snapshot):
+    first = WebhookDelivery.objects.get()
+    audit.record(by=None, action="snapshot.create", target=snapshot)
+    under_way = delivery._claim(WebhookDelivery.objects.exclude(pk=first.pk).get().pk)
+    delivery._store_outcome(first, delivery.Outcome(delivery.GONE))
+    delivery._store_outcome(under_way, delivery.Outcome(delivery.GONE))
+    assert not WebhookDelivery.objects.filter(state=State.WAITING).exists()
+
+
 def test_a_test_is_sent_once(receiver, webhook):
     receiver.status = 500
     registration.send_test(by=webhook.created_by, webhook=webhook)
