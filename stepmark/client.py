@@ -21,7 +21,8 @@ import msgspec
 Row = dict[str, Any]
 
 PIECE = 4 * 2**20  # bytes of a file in one request
-BUSY = frozenset({429, 502, 503, 504})  # the server did nothing
+BUSY = frozenset({429, 503})  # the server did nothing
+LOST = frozenset({502, 504})  # a proxy has no response of the server, which may have done it
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds between attempts
 FIRST_POLL, LONGEST_POLL = 0.25, 5.0  # seconds between two looks at a job
 REPEATABLE = frozenset({"GET", "HEAD"})
@@ -323,17 +324,17 @@ class Client:
     def _send(
         self, method: str, path: str, *, repeatable: bool = False, stream: bool = False, **content: Any
     ) -> httpx2.Response:
+        repeats = repeatable or method in REPEATABLE
         for attempt in range(self._retries + 1):
             last = attempt == self._retries
             wait = min(LONGEST_WAIT, FIRST_WAIT * 2**attempt) * random.uniform(0.5, 1.0)
             try:
                 response = self._http.send(self._http.build_request(method, path, **content), stream=stream)
             except httpx2.TransportError as error:
-                repeats = repeatable or method in REPEATABLE or isinstance(error, httpx2.ConnectError)
-                if last or not repeats:
+                if last or not (repeats or isinstance(error, httpx2.ConnectError)):
                     raise self._lost(error) from error
             else:
-                if last or response.status_code not in BUSY:
+                if last or response.status_code not in (BUSY | LOST if repeats else BUSY):
                     return _checked(response)
                 response.close()
                 stated = response.headers.get("Retry-After", "")
@@ -401,5 +402,6 @@ def _checked(response: httpx2.Response) -> httpx2.Response:
         body = msgspec.json.decode(response.content, type=Row)
         raise ApiError(body["code"], body["message"], body["extra"], status=response.status_code)
     except (msgspec.DecodeError, msgspec.ValidationError, KeyError):
+        code = UNREACHABLE if response.status_code in LOST else "unexpected_response"
         message = f"The server answered with status {response.status_code}: {response.text[:200]}"
-        raise ApiError("unexpected_response", message, status=response.status_code) from None
+        raise ApiError(code, message, status=response.status_code) from None

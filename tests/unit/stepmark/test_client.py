@@ -86,6 +86,15 @@ def test_a_lost_response_is_only_repeated_where_that_is_safe(waits):
     assert error.value.code == "unreachable"
 
 
+@pytest.mark.parametrize("status", [502, 504])
+def test_a_response_that_a_proxy_lost_is_only_repeated_where_that_is_safe(waits, status):
+    lost, made = httpx2.Response(status, text="<html>"), httpx2.Response(201, json={"slug": "a"})
+    assert client_of(lost, made).post_solutions("a", []) == {"slug": "a"}
+    with pytest.raises(ApiError, match=f"status {status}") as error:
+        client_of(lost, made).create_project("a", "A")
+    assert error.value.code == "unreachable"
+
+
 def test_errors_have_the_code_and_the_details_of_the_api():
     body = {"code": "slug_taken", "message": "There is already one.", "extra": {"field": "slug"}}
     with pytest.raises(ApiError) as error:
