@@ -4,8 +4,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-import msgspec
 from django import forms
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,10 +13,9 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.membership.projects import change_project
+from annotation.core.membership.projects import change_project, lock_project
 from annotation.loop.registry import champion_of
 from annotation.models import DomainChampion, Membership, ServedScore
-from annotation.models.policy import ServingPolicy
 from annotation.serving import reviewing
 from annotation.serving.journal import with_words
 from annotation.serving.traffic import Bin, Traffic, failures_of, traffic_of
@@ -25,6 +24,7 @@ from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Column, Duration, Number, When
 from labelling_ui.pages.listing import Filters, Listing, respond
+from labelling_ui.pages.settings.part import PolicyPart
 from labelling_ui.templatetags.figures import NOTHING, percent, tags
 from labelling_ui.words import ALL
 
@@ -38,14 +38,16 @@ VERDICTS = {
 }
 
 
-class LimitsForm(forms.Form):
-    """The scoring limits per token in this project, and the retention of the log."""
+class LimitsForm(PolicyPart):
+    """The fields of `ServingPolicy`."""
 
-    requests_per_minute = forms.IntegerField(min_value=0, label=_("Requests per minute"))
-    requests_per_day = forms.IntegerField(min_value=0, label=_("Requests per day"))
-    steps_per_minute = forms.IntegerField(min_value=0, label=_("Steps per minute"))
-    steps_per_day = forms.IntegerField(min_value=0, label=_("Steps per day"))
-    log_days = forms.IntegerField(min_value=1, label=_("Score log retention (days)"))
+    section = "serving"
+
+    requests_per_minute = forms.IntegerField(label=_("Requests per minute"))
+    requests_per_day = forms.IntegerField(label=_("Requests per day"))
+    steps_per_minute = forms.IntegerField(label=_("Steps per minute"))
+    steps_per_day = forms.IntegerField(label=_("Steps per day"))
+    log_days = forms.IntegerField(label=_("Score log retention (days)"))
     keep_text = forms.BooleanField(required=False, label=_("Store texts in the log, not only their hashes"))
 
 
@@ -132,28 +134,22 @@ def serving(request: HttpRequest, member: Membership) -> HttpResponse:
         "failed": sum(one.failed for one in traffic),
         "failures": failures_of(project, since=timezone.now() - timedelta(days=1 if size == "hour" else bins)),
         "charts": _charts(traffic, size),
-        "form": LimitsForm(initial=msgspec.to_builtins(project.policies.serving)),
+        "form": LimitsForm(initial=LimitsForm.values(project)),
         "address": request.build_absolute_uri("/").rstrip("/"),
     }
     return render(request, "labelling_ui/serving.html", context)
 
 
 @project_action(MANAGER)
+@transaction.atomic
 def set_limits(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = LimitsForm(request.POST)
-    project = member.project
-    if form.is_valid():
-        policy = project.policy | {"serving": msgspec.to_builtins(ServingPolicy(**form.cleaned_data))}
-        attempt(
-            request,
-            gettext("Limits saved. They apply from the next request."),
-            change_project,
-            project=project,
-            policy=policy,
-        )
-        return redirect("serving", project.slug)
-    context = {"form": form}
-    return render(request, "labelling_ui/serving_limits.html", context, status=400)
+    if not form.is_valid():
+        return render(request, "labelling_ui/serving_limits.html", {"form": form}, status=400)
+    project = lock_project(member.project)
+    done = gettext("Limits saved. They apply from the next request.")
+    attempt(request, done, change_project, project=project, policy=project.policy | form.changes()["policy"])
+    return redirect("serving", project.slug)
 
 
 @project_page(*STAFF)

@@ -76,7 +76,7 @@ def change_project(*, by: User, project: Project, **changes: Any) -> Project:
     Raises Forbidden and as `create_project`, DomainError (`invalid_state`, `unknown_field`).
     """
     require_role(by, project, Membership.Role.MANAGER)
-    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    project = lock_project(project)
     before = _description(project)
     checks: dict[str, Callable[[Any], None]] = {
         "name": _check_name,
@@ -106,6 +106,11 @@ def change_project(*, by: User, project: Project, **changes: Any) -> Project:
         after={field: after[field] for field in changes},
     )
     return project
+
+
+def lock_project(project: Project) -> Project:
+    """The locked project as it is stored. A part of its policy is changed in this one: nobody else changes another."""
+    return Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
 def delete_project(*, by: User, project: Project) -> NoReturn:

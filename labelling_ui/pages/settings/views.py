@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError, Forbidden
-from annotation.core.membership.projects import change_project
+from annotation.core.membership.projects import change_project, lock_project
 from annotation.core.wording import in_words
 from annotation.models import Membership, Project
 from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in
@@ -133,7 +133,7 @@ def settings(request: HttpRequest, member: Membership, name: str = FIRST) -> Htt
     if kind is None:
         raise Http404(gettext("This settings page does not exist."))
     saves = request.method == "POST"
-    project = _locked(member.project) if saves else member.project
+    project = lock_project(member.project) if saves else member.project
     page = SettingsPage(kind, project, request.POST if saves else None)
     if page.is_stale:
         page.refusals.append(
@@ -156,11 +156,6 @@ def settings(request: HttpRequest, member: Membership, name: str = FIRST) -> Htt
             messages.success(request, later if kind.composes else gettext("Saved."))
             return redirect("settings-page", project.slug, name)
     return render(request, "labelling_ui/settings.html", {"page": page, "pages": PAGES})
-
-
-def _locked(project: Project) -> Project:
-    """The locked project, since another settings page may be saved at the same time."""
-    return Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
 @project_action(MANAGER)
