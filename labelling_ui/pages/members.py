@@ -27,7 +27,7 @@ from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, proj
 from labelling_ui.pages.columns import Choice, Column, Control, Duration, Estimate, FirstError, Number, Share, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
 from labelling_ui.pages.people import ON_GOLD, Figures
-from labelling_ui.templatetags.figures import percent
+from labelling_ui.templatetags.figures import percent, role_in_words
 
 REMOVED = "removed"  # what the button sends in place of a role
 
@@ -81,7 +81,7 @@ def change(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     other = _find(member, member_id)
     role, name = posted_word(request, "role", *Membership.Role.values, REMOVED), other.shown_name
     if role != REMOVED:
-        message = gettext("%(name)s is %(role)s now.") % {"name": name, "role": role}
+        message = gettext("%(name)s has the role “%(role)s” now.") % {"name": name, "role": role_in_words(role)}
         attempt(request, message, change_role, membership=other, role=role)
     else:
         message = gettext("%(name)s is no longer a member. Their labels stay.") % {"name": name}

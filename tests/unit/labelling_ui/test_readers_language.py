@@ -267,6 +267,15 @@ def test_a_refusal_is_said_in_the_callers_language(reader: tuple[Client, str], p
     assert {ENGLISH: "a round needs 20", GERMAN: "eine Runde braucht 20"}[language] in answer["message"]
 
 
+def test_a_new_role_is_said_in_the_managers_language(
+    reader: tuple[Client, str], project: Project, people: dict[str, User]
+) -> None:
+    client, language = reader
+    address = f"/p/algebra/members/{project.memberships.get(user=people['annotator']).pk}/"
+    page = client.post(address, {"role": "reviewer"}, follow=True).content.decode()
+    assert {ENGLISH: "role “Reviewer”", GERMAN: "Rolle „Prüfend“"}[language] in page
+
+
 def test_numbers_are_written_as_the_reader_writes_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SENTENCES, "three_numbers", "{n:,} of {all}, {share:.1f}")
     one = Message("three_numbers", n=12345, all=12345, share=0.25)
