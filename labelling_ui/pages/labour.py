@@ -43,12 +43,9 @@ class Rows(Number):
 def _accuracy(row: RouteFigures, name: str) -> SafeString | str:
     """An accuracy with its interval and the number of labels behind it."""
     accuracy = getattr(row, name)
-    if accuracy is None:
-        nothing_to_measure = name == "judge_accuracy" and not row.judged_alone
-        return (
-            NOTHING if nothing_to_measure else gettext("too few label audits") if name == "judge_accuracy" else NOTHING
-        )
-    return write_estimate(accuracy, percent)
+    if accuracy is not None:
+        return write_estimate(accuracy, percent)
+    return gettext("too few label audits") if name == "judge_accuracy" and row.judged_alone else NOTHING
 
 
 def _per_solution(row: RouteFigures) -> str:

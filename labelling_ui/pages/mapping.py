@@ -205,11 +205,12 @@ def _details(number: int, holding: dict[str, list[tuple[int, str]]], posted: Que
             return {"column": found[0][1]}
         return posted.get(f"{field}-{number}", "").strip()
 
-    details: dict[str, Any] = {"source": {"kind": of_field("kind") or "heuristic", "name": of_field("name"),
-                                          "policy": of_field("policy")}}  # fmt: skip
+    source = {field: of_field(field) for field in ("kind", "name", "policy")}
+    source["kind"] = source["kind"] or "heuristic"
     rollouts = of_field("rollouts")
-    if isinstance(rollouts, dict) or str(rollouts).isdecimal():
-        details["source"]["rollouts"] = rollouts if isinstance(rollouts, dict) else int(rollouts)
+    if isinstance(rollouts, dict) or rollouts.isdecimal():
+        source["rollouts"] = rollouts if isinstance(rollouts, dict) else int(rollouts)
+    details: dict[str, Any] = {"source": source}
     if (base := posted.get(f"base-{number}")) in ("0", "1"):
         details["base"] = int(base)
     if f"none-{number}" in posted:

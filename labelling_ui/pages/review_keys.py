@@ -7,8 +7,8 @@ from string import ascii_lowercase
 from annotation.models.scheme import DEFAULT_KEYS, LabelScheme
 from labelling_ui.templatetags.answers import USUAL
 
-# Actions that the workbench also has keep its key, under its name.
-SHARED = {"first_error": "firstError", "next": "next", "previous": "previous", "skip": "s", "undo": "z", "keys": "?"}
+# Actions that the workbench also has keep its key.
+SHARED = ("first_error", "next", "previous", "skip", "undo", "keys")
 OWN = {"difference": "n", "fold": "o", "names": "w", "more": "m"}
 PRESSED = {"skip", "undo", "keys", "names"}
 LETTERS = 4
@@ -31,7 +31,7 @@ def keys_of(scheme: LabelScheme) -> CaseKeys:
     named = DEFAULT_KEYS | scheme.keys
     of = {name: named[name] for name in (*USUAL, *SHARED)}
     actions = {of[kind]: f"rate:{value}" for kind, (_, _, value) in USUAL.items()}
-    actions |= {of[name]: "press" if name in PRESSED else action for name, action in SHARED.items()}
+    actions |= {of[name]: "press" if name in PRESSED else name for name in SHARED}
     letters: list[str] = []
     for _ in range(LETTERS):
         letters.append(_free(ascii_lowercase, {*actions, *OWN.values(), *letters}))

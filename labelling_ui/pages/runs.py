@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotation.api.downloads import download
 from annotation.core import storage
 from annotation.core.errors import DomainError
 from annotation.core.reading import read_rows
@@ -120,11 +121,7 @@ def log(request: HttpRequest, member: Membership, number: int) -> HttpResponseBa
     """The whole log as a text file, with the trainer's last output."""
     run = get_object_or_404(TrainingRun, project=member.project, number=number)
     name = f"{member.project.slug}-run-{run.number}.log"
-    return StreamingHttpResponse(
-        _lines(run),
-        content_type="text/plain; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
+    return download(_lines(run), name=name, content_type="text/plain; charset=utf-8")
 
 
 @project_page(MANAGER)

@@ -14,16 +14,14 @@ from annotation.core.membership.members import domains_of
 from annotation.core.wording import in_words
 from annotation.loop.gateway.policies import endpoint_names
 from annotation.loop.sampling.policy_preview import preview_sampling
-from annotation.loop.sampling.sampling_runs import (
-    SamplingPlan,
-    start_sampling,
-)
+from annotation.loop.sampling.sampling_runs import SamplingPlan, start_sampling
 from annotation.models import Membership, SampledProblem, SamplingRun
 from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, without_slug
 from labelling_ui.pages.columns import Choice, Column, Number, Opening, State, When
 from labelling_ui.pages.import_forms import ImportForm
 from labelling_ui.pages.listing import Listing, respond
 from labelling_ui.pages.struct_fields import struct_field
+from labelling_ui.words import ALL
 
 _field = partial(struct_field, SamplingPlan)
 
@@ -74,9 +72,8 @@ class SamplingForm(forms.Form):
 
     def __init__(self, *args: Any, domains: list[str], **named: Any) -> None:
         super().__init__(*args, **named)
-        self.fields["domain"].choices = [  # type: ignore[attr-defined]
-            ("", _("all")), *((domain, domain) for domain in domains)
-        ]  # fmt: skip
+        offered = [ALL, *((domain, domain) for domain in domains)]
+        self.fields["domain"].choices = offered  # type: ignore[attr-defined]
 
     def plan(self) -> SamplingPlan:
         """The settings of a valid form."""

@@ -11,13 +11,13 @@ from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.membership.access import STAFF
 from annotation.models import Membership, Role
 
 register = template.Library()
 
-ANYONE = list(Membership.Role)
-STAFF = [Membership.Role.REVIEWER, Membership.Role.MANAGER]
-MANAGERS = [Membership.Role.MANAGER]
+ANYONE = tuple(Role)
+MANAGERS = (Role.MANAGER,)
 
 
 class Tab(NamedTuple):
@@ -25,7 +25,7 @@ class Tab(NamedTuple):
 
     name: str
     label: Promise
-    roles: list[Role]
+    roles: tuple[Role, ...]
     pages: tuple[str, ...] = ()
 
 

@@ -18,7 +18,7 @@ export type Keys = Readonly<Record<string, string>>;
 const NAMED: Record<string, Action> = {
   next: { kind: "move", by: 1 },
   previous: { kind: "move", by: -1 },
-  firstError: { kind: "firstError" },
+  first_error: { kind: "firstError" },
   difference: { kind: "nextDifference" },
   fold: { kind: "fold" },
   more: { kind: "more" },

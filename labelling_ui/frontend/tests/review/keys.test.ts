@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { actionOf, type Keys } from "../../src/review/keys";
 
-const KEYS: Keys = { u: "rate:1", q: "rate:-1", "4": "rate:unsure", e: "firstError", j: "next", b: "press", B: "press", m: "more" };
+const KEYS: Keys = { u: "rate:1", q: "rate:-1", "4": "rate:unsure", e: "first_error", j: "next", b: "press", B: "press", m: "more" };
 
 vi.stubGlobal("Element", class {}); // nothing of the page has the keyboard
 
