@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
+from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.urls import Resolver404, resolve
@@ -173,6 +174,18 @@ def attempt(request: HttpRequest, done: str, service: Callable[..., Any], **name
     if done:
         messages.success(request, done)
     return result
+
+
+def show_refusal(form: Form, error: DomainError, *, otherwise: str | None = None, **named: str) -> None:
+    """Show why a service rejected a form, at the field that the error names; `named` maps its names to the form's.
+
+    An error about none of the fields is shown at `otherwise`. Raises Forbidden and Missing, which no field can correct.
+    """
+    if isinstance(error, (Forbidden, Missing)):
+        raise error
+    field = error.extra.get("field", "")
+    field = named.get(field, field)
+    form.add_error(field if field in form.fields else otherwise, in_words(error.message))
 
 
 def check_posted(request: HttpRequest) -> None:

@@ -18,7 +18,7 @@ from annotation.core.membership.accounts import choose_language
 from annotation.core.membership.tokens import OWN_SCOPES, issue_token, limit_token, revoke_token
 from annotation.core.wording import in_words
 from annotation.models import ApiToken, Scope
-from labelling_ui.pages.access import attempt, login_required, posts_only, signed_in
+from labelling_ui.pages.access import attempt, login_required, posts_only, show_refusal, signed_in
 from labelling_ui.pages.columns import Column, Control, When
 from labelling_ui.pages.listing import Table
 
@@ -86,7 +86,7 @@ def tokens(request: HttpRequest) -> HttpResponseBase:
             # shown now and never again, so it is not left in a session or an address
             _token, secret = issue_token(by=signed_in(request), **form.cleaned_data)
         except DomainError as error:
-            form.add_error("name", in_words(error.message))
+            show_refusal(form, error, otherwise="name")
         else:
             form = TokenForm()
     mine = ApiToken.objects.filter(user=signed_in(request), revoked_at__isnull=True).order_by("-pk")

@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from msgspec.structs import asdict
 
-from annotation.core.errors import DomainError, Forbidden
+from annotation.core.errors import DomainError
 from annotation.core.membership.accounts import USERNAME_LENGTH
 from annotation.core.membership.machines import (
     MachineSetup,
@@ -20,9 +20,8 @@ from annotation.core.membership.machines import (
     setup_of,
 )
 from annotation.core.membership.tokens import issue_machine_token, revoke_token
-from annotation.core.wording import in_words
 from annotation.models import ApiToken, MachineAnnotator, Membership
-from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in
+from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, show_refusal, signed_in
 from labelling_ui.pages.columns import Column, Control, When
 from labelling_ui.pages.listing import Table
 from labelling_ui.pages.struct_fields import struct_field
@@ -83,10 +82,8 @@ def add(request: HttpRequest, member: Membership) -> HttpResponseBase:
         name, by = form.cleaned_data["name"], signed_in(request)
         try:
             made = add_machine(by=by, project=member.project, name=name, setup=form.setup())
-        except Forbidden:
-            raise
         except DomainError as error:
-            form.add_error(_field_of(error), in_words(error.message))
+            show_refusal(form, error, otherwise="name", username="name")
         else:
             done = gettext("%(name)s is now a machine annotator. Create a token for its program.")
             messages.success(request, done % {"name": made.membership.name})
@@ -128,11 +125,6 @@ def revoke(request: HttpRequest, member: Membership, member_id: int, token_id: i
 
 def _find(request: HttpRequest, member: Membership, member_id: int) -> MachineAnnotator:
     return find_machine(by=signed_in(request), slug=member.project.slug, member_id=member_id)
-
-
-def _field_of(error: DomainError) -> str:
-    field: str = error.extra.get("field", "name")
-    return "name" if field == "username" else field
 
 
 def _show(

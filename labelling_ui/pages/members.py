@@ -12,10 +12,9 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.errors import DomainError, Forbidden
+from annotation.core.errors import DomainError
 from annotation.core.membership.accounts import invite
 from annotation.core.membership.members import change_role, domains_of, qualify, remove
-from annotation.core.wording import in_words
 from annotation.labels.agreement.cube import AgreementCell, Compared, Cube
 from annotation.labels.labour.statistics import LabelFigures, label_figures, members_with_figures
 from annotation.models import HIDDEN_LANES, MEMBER_NAME, Lane, Membership, Project, ScreeningDecision
@@ -23,7 +22,16 @@ from annotation.work.gold.gold_accuracy import Accuracy, accuracy_of, grouped, i
 from annotation.work.gold.gold_answers import accuracy_by_person, answers_to, confusion_of, read_answers
 from annotation.work.gold.screening import attempt_of, decide, latest_decision, standing_by
 from labelling_ui.cached_figures import CachedFigures
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_action, project_page, signed_in
+from labelling_ui.pages.access import (
+    MANAGER,
+    STAFF,
+    attempt,
+    posted_word,
+    project_action,
+    project_page,
+    show_refusal,
+    signed_in,
+)
 from labelling_ui.pages.columns import Choice, Column, Control, Duration, Estimate, FirstError, Number, Share, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
 from labelling_ui.pages.people import ON_GOLD, Figures
@@ -50,10 +58,8 @@ def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         try:
             new, password = invite(by=signed_in(request), project=member.project, **form.cleaned_data)
-        except Forbidden:
-            raise
         except DomainError as error:
-            form.add_error("role" if error.extra.get("field") == "role" else "username", in_words(error.message))
+            show_refusal(form, error, otherwise="username")
         else:
             if password is None:
                 messages.success(request, gettext("%(name)s is now a member.") % {"name": new.name})

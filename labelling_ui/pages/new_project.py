@@ -14,15 +14,14 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django_htmx.http import HttpResponseClientRedirect, push_url, reselect, reswap, retarget
 
-from annotation.core.errors import DomainError, Forbidden
+from annotation.core.errors import DomainError
 from annotation.core.membership.access import may_create_projects
 from annotation.core.project_templates import TEMPLATES
-from annotation.core.wording import in_words
 from annotation.files.examples import EXAMPLES
 from annotation.files.import_jobs import Manner
 from annotation.files.import_preview import Preview
 from annotation.loop.project_start import FirstFile, Start, start_project, suggest_template
-from labelling_ui.pages.access import View, check_posted, login_required, posts_only, signed_in
+from labelling_ui.pages.access import View, check_posted, login_required, posts_only, show_refusal, signed_in
 from labelling_ui.pages.import_forms import RULES, ImportForm, format_choices, options_of
 from labelling_ui.pages.import_previews import Sent, preview_of, sent_by
 from labelling_ui.pages.settings.scheme import TermsField, in_lines
@@ -117,11 +116,8 @@ def create(request: HttpRequest) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         try:
             start = _start(request, form)
-        except Forbidden:
-            raise
         except DomainError as error:
-            field = _field_of(error, form)
-            form.add_error(field, in_words(error.message))
+            show_refusal(form, error, file=form.cleaned_data["source"], scheme="clauses", slug="name")
         else:
             return _answer(request, start)
     context = {
@@ -210,13 +206,6 @@ def _name_of(data: dict[str, Any]) -> str:
 
 def _plain(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
-
-
-def _field_of(error: DomainError, form: NewProjectForm) -> str | None:
-    field = {"file": form.cleaned_data["source"], "scheme": "clauses", "slug": "name"}.get(
-        str(error.extra.get("field")), error.extra.get("field")
-    )
-    return field if field in form.fields else None
 
 
 def _answer(request: HttpRequest, start: Start) -> HttpResponse:

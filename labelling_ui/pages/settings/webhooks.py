@@ -9,13 +9,13 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.errors import DomainError, Forbidden
+from annotation.core.errors import DomainError
 from annotation.core.webhooks import registration
 from annotation.core.webhooks.addresses import LONGEST_URL
 from annotation.core.webhooks.events import EVENTS, TEST
 from annotation.core.wording import in_words
 from annotation.models import Membership, Webhook, WebhookDelivery
-from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in
+from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, show_refusal, signed_in
 from labelling_ui.pages.columns import Choice, Column, Number, State, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
 from labelling_ui.pages.settings.views import PAGES
@@ -132,9 +132,6 @@ def _submit(form: WebhookForm, service: Any, **named: Any) -> Any:
     """The result of a service with the fields of a valid form; None if it rejects one, with the reason at the field."""
     try:
         return service(**form.cleaned_data, **named)
-    except Forbidden:
-        raise
     except DomainError as error:
-        field = error.extra.get("field", "")
-        form.add_error(field if field in form.fields else None, in_words(error.message))
+        show_refusal(form, error)
         return None
