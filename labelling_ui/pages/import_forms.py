@@ -24,7 +24,6 @@ RULES = [
     ("sentences", _("at every sentence")),
     ("turns", _("at the turns of an agent (Thought, Action, <tool_call>)")),
 ]
-OPTIONS = ("annotator", "labelled_by", "empty_steps", "no_solution", "source_groups", "thinking")
 
 
 class StorageForm(forms.Form):
@@ -189,5 +188,5 @@ class TextForm(forms.Form):
 
 def options_of(posted: QueryDict) -> ImportOptions:
     """The import options from the page's fields. Raises DomainError (`invalid_options`)."""
-    named = {name: posted[name] for name in OPTIONS if posted.get(name)}
+    named = {name: posted[name] for name in ImportOptions.__struct_fields__ if posted.get(name)}
     return msgspec.structs.replace(read_options(named), mapping=mapping_of(posted))

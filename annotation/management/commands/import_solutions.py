@@ -14,7 +14,7 @@ from annotation.files.places import find_files
 from annotation.files.warnings import warnings_in_words
 from annotation.management.finishing import finish_job
 from annotation.management.named_project import find_project_by_slug
-from annotation.models import ImportJob
+from annotation.models import ImportJob, ImportOptions
 from annotation.models.import_job import EmptySteps, LabelledBy, NoSolution, SourceGroups
 from prm.errors import FormatError
 from prm.formats.mapping import Mapping, parse_mapping
@@ -23,41 +23,44 @@ from prm.messages import write_share
 from prm.splitting import RULES, THINKING
 
 SHOWN_REJECTIONS = 20
-CHOICES = ("annotator", "labelled_by", "empty_steps", "no_solution", "source_groups", "thinking")
 
 
 class Command(BaseCommand):
     help = "Import files of problems and solutions, including their labels. A second run adds nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        usual = ImportOptions()
         parser.add_argument("paths", nargs="+", metavar="PATH", help="file, folder, pattern or address (s3://…)")
         parser.add_argument("--project", required=True, help="address (slug) of the project")
         parser.add_argument("--format", default="auto", choices=["auto", *FORMATS])
         parser.add_argument("--mapping", type=Path, help="JSON file that maps the columns of a table")
         parser.add_argument("--decomposition", default="blank_lines", choices=list(RULES))
-        parser.add_argument("--annotator", default="", help="annotator of labels that name none")
-        parser.add_argument("--labelled-by", default="file", choices=get_args(LabelledBy), help="source of the labels")
-        parser.add_argument("--empty-steps", default="keep", choices=get_args(EmptySteps))
+        parser.add_argument("--annotator", default=usual.annotator, help="annotator of labels that name none")
+        parser.add_argument(
+            "--labelled-by", default=usual.labelled_by, choices=get_args(LabelledBy), help="source of the labels"
+        )
+        parser.add_argument("--empty-steps", default=usual.empty_steps, choices=get_args(EmptySteps))
         parser.add_argument(
             "--no-solution",
-            default="refuse",
+            default=usual.no_solution,
             choices=get_args(NoSolution),
             help="records with a problem only: reject them, or import the problem, to be sampled (%(default)s)",
         )
         parser.add_argument(
             "--source-groups",
-            default="template",
+            default=usual.source_groups,
             choices=get_args(SourceGroups),
             help="problems without a source_group share one if they are equal up to numbers (template) or equal (text)",
         )
-        parser.add_argument("--thinking", default="separate", choices=THINKING, help="hidden reasoning (%(default)s)")
+        parser.add_argument(
+            "--thinking", default=usual.thinking, choices=THINKING, help="hidden reasoning (%(default)s)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = find_project_by_slug(options["project"])
         try:
-            mapping = self._mapping(options["mapping"])
-            chosen = {name: options[name] for name in CHOICES}
-            read = msgspec.structs.replace(read_options(chosen), mapping=mapping)
+            chosen = {name: options[name] for name in ImportOptions.__struct_fields__}
+            read = read_options(chosen | {"mapping": self._mapping(options["mapping"])})
             manner = Manner(options["format"], options["decomposition"], read)
             files = [file for path in options["paths"] for file in find_files(path)]
             jobs = import_places(
