@@ -237,30 +237,30 @@ def _audits(project: Project) -> Iterable[tuple[str, str, Audit]]:
 
     The truth is the latest adjudication, else gold, else the person's label of the audit, unless it is set aside.
     """
-    items = {
-        item.pk: item
-        for item in QueueItem.objects.filter(
-            project=project, audited=True, handed_over=HandOver.AUDIT, state=QueueItem.State.DONE
-        ).select_related("solution__problem")
-    }
+    audited = QueueItem.objects.filter(
+        project=project, audited=True, handed_over=HandOver.AUDIT, state=QueueItem.State.DONE
+    )
+    items = list(audited.values_list("pk", "solution", "route", "solution__problem__domain", "audit_probability"))
     by_judges = Q(annotator__kind=Membership.Kind.MACHINE)
-    labels = Annotation.objects.filter(by_judges | ~is_set_aside(), item__in=items, counted=True).order_by("pk")
+    labels = Annotation.objects.filter(by_judges | ~is_set_aside(), item__in=audited, counted=True).order_by("pk")
     judges: dict[int | None, list[int | None]] = defaultdict(list)
     truths: dict[int, tuple[int | None, frozenset[int]]] = {}
-    for label in labels.select_related("annotator"):
-        found = label.first_error if label.finish_reason in FINISHED else None
-        if label.annotator and label.annotator.kind == Membership.Kind.MACHINE:
-            judges[label.item_id].append(found)
+    for pk, solution, first_error, reason, kind in labels.values_list(
+        "item", "solution", "first_error", "finish_reason", "annotator__kind"
+    ):
+        found = first_error if reason in FINISHED else None
+        if kind == Membership.Kind.MACHINE:
+            judges[pk].append(found)
         else:
-            truths[label.solution_id] = (found, frozenset())
-    truths |= _known_truths({item.solution_id for item in items.values()})
+            truths[solution] = (found, frozenset())
+    truths |= _known_truths({solution for _, solution, *_ in items})
     tolerance = project.policies.gold.tolerance
-    for pk, item in items.items():
-        truth, accepted = truths.get(item.solution_id, (None, frozenset()))
-        if truth is not None and item.audit_probability:
+    for pk, solution, route, domain, probability in items:
+        truth, accepted = truths.get(solution, (None, frozenset()))
+        if truth is not None and probability:
             found = Counter(judges[pk]).most_common(1)[0][0] if judges[pk] else None
             right = is_right(found, truth, accepted, tolerance=tolerance)
-            yield item.route, item.solution.problem.domain, Audit(right, item.audit_probability)
+            yield route, domain, Audit(right, probability)
 
 
 def _known_truths(solutions: Iterable[int]) -> dict[int, tuple[int | None, frozenset[int]]]:
