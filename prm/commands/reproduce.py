@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from prm.commands.common import at_least, folder, input_file, say
+from prm.commands.common import Progress, at_least, folder, input_file, say
 from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.files import locked_folder, write_atomic, write_json
@@ -79,6 +79,7 @@ def _reproduce(options: argparse.Namespace) -> None:
         bootstrap=options.bootstrap,
         cache=Cache(cache),
         say=say,
+        on_progress=Progress(),
     )
     write_json(options.out / REPORT_FILE, report)
     parts, replays = [tables(report)], []

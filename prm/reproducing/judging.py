@@ -68,10 +68,17 @@ SIMPLE = {
 class HeadsJudge:
     """Heads on a frozen backbone with the library's own training; features are read once and cached."""
 
-    def __init__(self, base: str, config: TrainConfig, cache: Cache, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        base: str,
+        config: TrainConfig,
+        cache: Cache,
+        say: Callable[[str], None],
+        on_progress: Callable[[str], None],
+    ) -> None:
         self.config = msgspec.structs.replace(config, base=base)
         self.backbone = _load(self.config)
-        self.cache, self.say = cache, say
+        self.cache, self.say, self.on_progress = cache, say, on_progress
         self.parts: dict[str, Part] = {}
         self.learned: dict[tuple[str, int, bytes], _Learned] = {}
 
@@ -79,12 +86,15 @@ class HeadsJudge:
         """The features of a set's steps."""
         if labelled.name not in self.parts:
             backbone, config = self.backbone, self.config
+            task = f"{config.base}: reading {labelled.name}"
+
+            def on_progress(done: int, of: int) -> None:
+                self.on_progress(f"{task}: {done} of {of} solutions")
+
+            self.say(f"{task}, {len(labelled.traces)} solutions")
             encoded = encode_cached(labelled.traces, backbone, self.cache, lambda done, of: None)
             budget = Budget("reading", config.token_budget, lambda message: None)
-            reader = Reader(
-                backbone, config.features, self.cache, ALONE, budget, lambda lengths: None, lambda done, of: None
-            )
-            self.say(f"{config.base}: reading {labelled.name}, {len(encoded)} solutions")
+            reader = Reader(backbone, config.features, self.cache, ALONE, budget, lambda lengths: None, on_progress)
             self.parts[labelled.name] = Part(labelled.traces, encoded, reader.read(encoded), row_offsets(encoded))
         return self.parts[labelled.name]
 

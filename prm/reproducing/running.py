@@ -58,6 +58,7 @@ def measure_sets(
     bootstrap: int,
     cache: Cache,
     say: Callable[[str], None],
+    on_progress: Callable[[str], None],
 ) -> Report:
     """Learn from each set that has enough of both kinds, and measure on every set. Raises DataError if none has."""
     sources = [labelled for labelled in sets if labelled.teaches]
@@ -73,7 +74,7 @@ def measure_sets(
             for one in sets
         ]
         raise DataError(Message("no_set_to_learn_from", n=ENOUGH, sets=joined(counts, "comma_list")))
-    on_base = {base: HeadsJudge(base, config, cache, say) for base in bases}
+    on_base = {base: HeadsJudge(base, config, cache, say, on_progress) for base in bases}
     judges: dict[str, Judge] = SIMPLE | {
         f"surprisal, {base}": simple_judge(heads.likelihood) for base, heads in on_base.items()
     }

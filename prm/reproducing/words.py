@@ -9,6 +9,7 @@ from prm.reproducing.running import Report
 from prm.reproducing.thresholds import CARRIED
 
 PAIR = ("learned from", "measured on")
+ONE_SET = "Nothing to compare: this needs a second set. Name another file under `--data`."
 
 
 def tables(report: Report) -> str:
@@ -56,6 +57,8 @@ def _by_rule(lines: Iterable[Line]) -> str:
         (line.source, line.target, line.judge, *(format_metric(line.f1[r]) if r in line.f1 else "-" for r in rules))
         for line in across
     ]
+    if not rows:
+        return ONE_SET
     return markdown_table((*PAIR, "judge", *rules), rows)
 
 
@@ -70,6 +73,8 @@ def _abstentions(abstentions: Iterable[Abstention]) -> str:
         )
         for one in abstentions
     ]
+    if not rows:
+        return ONE_SET
     columns = ("labels of the target", "verdicts given", "right among them", "right among all")
     return markdown_table((*PAIR, "judge", *columns), rows)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from prm.__main__ import main
+from prm.commands import common
 from prm.files import read_json
 from prm.reproducing.running import Report
 from prm.traces import write_traces
@@ -28,6 +29,19 @@ def test_it_measures_each_set_and_replays(tmp_path: Path, capsys: pytest.Capture
     assert (tmp_path / "out" / "tables.md").read_text() in printed
     assert "## Replay with tiny" in printed
     assert "random + graded" in printed
+
+
+def test_one_set_shows_its_progress_and_says_what_a_second_would_add(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(common, "PROGRESS_SECONDS", -1)
+    write_traces(tmp_path / "sums.jsonl", make_traces(160, 1, prefix="sums"))
+    options = ["--seeds", "1", "--epochs", "1", "--bootstrap", "0", "--out", str(tmp_path / "out")]
+    assert main(["reproduce", "--data", str(tmp_path / "sums.jsonl"), *options]) == 0
+    said = capsys.readouterr()
+    assert "tiny: reading sums: 160 of 160 solutions" in said.err
+    for title in ("ProcessBench F1 by threshold rule", "Abstention"):
+        assert f"### {title}\n\nNothing to compare: this needs a second set." in said.out
 
 
 def test_sets_that_teach_nothing_are_refused_with_their_counts(tmp_path: Path, capsys) -> None:
