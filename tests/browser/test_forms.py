@@ -7,10 +7,11 @@ from urllib.parse import parse_qs
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotation.models import Dispute, Project
-from tests.factories import AnnotationFactory, MembershipFactory
+from annotation.models import Dispute, Lease, Project
+from tests.factories import AnnotationFactory, MembershipFactory, QueueItemFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -93,6 +94,35 @@ def test_a_text_that_was_left_unsent_returns_in_the_same_tab(
     expect(pasted).to_have_value("")
     page.goto(judging)
     expect(prompt).not_to_have_value("")
+
+
+def test_notes_of_a_review_return_in_the_same_tab(open_for: Callable[..., Page], project: Project) -> None:
+    """A reload cleared the notes to two annotators and the reason of a dispute's decision."""
+    item = QueueItemFactory(generation__project=project)
+    labels = []
+    for person in (MembershipFactory(project=project) for _ in range(2)):
+        lease = Lease(item=item, solution=item.solution, annotator=person, state=Lease.State.SUBMITTED)
+        lease.claimed_at = lease.expires_at = timezone.now()
+        lease.save()
+        labels.append(AnnotationFactory(solution=item.solution, annotator=person, lease=lease))
+    Dispute.objects.create(project=project, annotation=labels[0])
+    page = open_for(User.objects.get(username="manager"))
+    notes = [page.locator(f"#back-{label.pk}") for label in labels]
+    reason = page.locator("[name=resolution]")
+    page.goto(f"/p/{project.slug}/review/{item.solution_id}/")
+    for n, note in enumerate(notes):
+        page.locator(".send-back summary").nth(n).click()
+        note.fill(f"Look at step {n + 1} again.")
+    reason.fill("Checked by hand")
+    page.reload()
+    for n, note in enumerate(notes):
+        expect(note).to_be_visible()
+        expect(note).to_have_value(f"Look at step {n + 1} again.")
+    expect(reason).to_have_value("Checked by hand")
+    reason.press("End")
+    page.get_by_role("button", name="The reference is right").click()
+    expect(page.get_by_text("Your decision is recorded.")).to_be_visible()
+    expect(notes[1]).to_have_value("Look at step 2 again.")
 
 
 @pytest.mark.parametrize("returns", [True, False], ids=["the same person", "somebody else"])

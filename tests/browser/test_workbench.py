@@ -325,9 +325,14 @@ def test_keys_pressed_while_nothing_is_shown_rate_nothing_that_comes(workbench: 
         expect(step(workbench, number)).to_have_attribute("data-answer", "")
 
 
-def test_skipping_gives_the_solution_back_with_the_reason(workbench: Page) -> None:
+def test_skipping_gives_the_solution_back_with_the_reason_which_outlives_a_reload(workbench: Page) -> None:
     workbench.keyboard.press("s")
-    workbench.keyboard.type("I wrote this one")
+    workbench.keyboard.type("I wrote this")
+    workbench.reload()
+    expect(problem_of(workbench)).to_contain_text("Problem 1:")
+    workbench.keyboard.press("s")
+    expect(workbench.get_by_label("Or in your own words")).to_have_value("I wrote this")
+    workbench.keyboard.type(" one")
     workbench.keyboard.press("Enter")
     expect(problem_of(workbench)).to_contain_text("Problem 2:")
     lease = until(lambda: Lease.objects.filter(state=Lease.State.RELEASED).first())  # the next one waits for no network

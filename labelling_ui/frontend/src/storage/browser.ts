@@ -53,7 +53,18 @@ function localJournal(prefix: string): Journal {
   };
 }
 
-function attempt(act: () => void): boolean {
+/** A text that this tab keeps over a reload; "" for none. */
+export function readInTab(key: string): string {
+  let text: string | null = null;
+  attempt(() => (text = sessionStorage.getItem(`${NAME}:${key}`)));
+  return text ?? "";
+}
+
+export function writeInTab(key: string, text: string): void {
+  attempt(() => sessionStorage.setItem(`${NAME}:${key}`, text));
+}
+
+function attempt(act: () => unknown): boolean {
   try {
     act();
     return true;

@@ -9,6 +9,7 @@ import { Rating } from "./Rating";
 import { useScheme } from "./scheme";
 
 interface Props {
+  lease: number;
   state: State;
   skipping: boolean;
   /** Why not all remaining steps were accepted; empty if that was not tried. */
@@ -21,14 +22,14 @@ interface Props {
 }
 
 /** The bar at the foot of the page: remaining steps, Submit, and on a narrow screen the rating buttons. */
-export function ActionBar({ state, skipping, note, act, onSubmit, onNoError, onSkip, onStay }: Props) {
+export function ActionBar({ lease, state, skipping, note, act, onSubmit, onNoError, onSkip, onStay }: Props) {
   const ready = readiness(state);
   const { stop } = state.work;
   const current = rows(state).find((row) => row.step.id === state.cursor);
   return (
     <div class="action-bar">
       {skipping ? (
-        <SkipPrompt onSkip={onSkip} onStay={onStay} />
+        <SkipPrompt lease={lease} onSkip={onSkip} onStay={onStay} />
       ) : (
         stop && <StopPrompt key={stop.kind} stop={stop} act={act} onSubmit={onSubmit} />
       )}

@@ -151,6 +151,7 @@ export function App({ config, session, view, practice }: Props) {
                 <Verdict explanation={explanation} last={view.practice.place === view.practice.of} onNext={() => submit(bench)} />
               ) : (
                 <ActionBar
+                  lease={task.lease.id}
                   state={state}
                   skipping={tools.skipping}
                   note={accepting.note}

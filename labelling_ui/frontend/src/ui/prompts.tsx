@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Action, Stop } from "../state/model";
+import { readInTab, writeInTab } from "../storage/browser";
 import { type Catalogue, text } from "../text";
 import { en } from "../text/en";
 import { LONGEST_TEXT } from "../vocabulary";
@@ -24,14 +25,18 @@ export function StopPrompt({ stop, act, onSubmit }: { stop: Stop; act: (action: 
 }
 
 /** Skipping returns the solution to the queue; nothing of the work is submitted. */
-export function SkipPrompt({ onSkip, onStay }: { onSkip: (reason: string) => void; onStay: () => void }) {
-  const [reason, setReason] = useState("");
+export function SkipPrompt({ lease, onSkip, onStay }: { lease: number; onSkip: (reason: string) => void; onStay: () => void }) {
+  const key = `skip:${lease}`;
+  const [reason, setReason] = useState(() => readInTab(key));
   return (
     <Prompt
       title={text.skip.title}
       offered={reasons((catalogue) => catalogue.skip.reasons)}
       value={reason}
-      onChange={setReason}
+      onChange={(typed) => {
+        setReason(typed);
+        writeInTab(key, typed);
+      }}
       onChoose={onSkip}
       onSubmit={() => reason.trim() && onSkip(reason.trim())}
     >

@@ -1,7 +1,7 @@
 // Conveniences of every form; all forms work without this script.
 (() => {
   const KEY = "stepmark:sent-form";
-  const LEFT = `stepmark:left-form:${location.pathname}`;
+  const LEFT = `stepmark:left-form:${location.pathname}:`;
   const SECOND_PRESS_MS = 5_000;
   const OWN_VALUES = ["hidden", "file", "password", "submit", "button", "fieldset"];
   let last = { form: null, at: 0 };
@@ -102,23 +102,28 @@
   });
 
   // A form marked `data-kept` returns as it was left, in the same tab, if a text was typed into it and not sent.
-  let typed = null;
-  let sending = false;
+  const typed = new Set();
+  let sending = null;
+
+  const leftKey = (form) => LEFT + (form.getAttribute("action") ?? "").split("?")[0];
 
   function restoreLeft() {
-    const form = document.querySelector("form[data-kept]");
-    const left = form && stored(LEFT);
-    if (left?.person === document.body.dataset.person) restore(form, left.fields);
+    for (const form of document.querySelectorAll("form[data-kept]")) {
+      const left = stored(leftKey(form));
+      if (left?.person === document.body.dataset.person) restore(form, left.fields);
+    }
   }
 
   document.addEventListener("input", ({ target }) => {
-    if (target.matches("form[data-kept] textarea")) [typed, sending] = [target.form, false];
+    if (!target.matches("form[data-kept] :is(textarea, input[type=text], input:not([type]))")) return;
+    typed.add(target.form);
+    sending = null;
   });
-  document.addEventListener("submit", ({ target }) => (sending = target === typed));
+  document.addEventListener("submit", ({ target }) => (sending = target));
   document.addEventListener("htmx:afterRequest", ({ detail }) => {
-    if (!detail.xhr?.getResponseHeader("HX-Redirect")) sending = false;
+    if (!detail.xhr?.getResponseHeader("HX-Redirect")) sending = null;
   });
   addEventListener("pagehide", () => {
-    if (typed) store(LEFT, typed.isConnected && !sending ? written(typed) : null);
+    for (const form of typed) store(leftKey(form), form.isConnected && form !== sending ? written(form) : null);
   });
 })();
