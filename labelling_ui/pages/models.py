@@ -179,6 +179,7 @@ def compare(request: HttpRequest, member: Membership) -> HttpResponse:
     ]
     first, second = (dict(model_versions.facts_of(version)) for version in pair)
     facts = [{"fact": name, "a": first.get(name), "b": second.get(name)} for name in first | second]
+    facts += [{"fact": name, "a": one, "b": other} for name, one, other in model_versions.options_that_differ(*pair)]
     columns = [Column("fact", gettext("Property"), heading=True), Column("a", names[0]), Column("b", names[1])]
     context = {
         "sides": sides,

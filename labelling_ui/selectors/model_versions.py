@@ -1,5 +1,6 @@
 """Model versions in figures: holdout metrics with their intervals, facts of the manifest, and the history."""
 
+import json
 from typing import Any
 
 import msgspec
@@ -50,6 +51,7 @@ ACTIONS = {
     "pool.cancelled": _("scoring of the pool cancelled"),
     "pool.resume": _("scoring of the pool resumed"),
 }
+FACTS = ("base", "lane", "heads", "seed")  # training options that are facts of every model
 # No raw HTML: a card quotes what people wrote.
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
@@ -84,6 +86,16 @@ def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
         (gettext("weights SHA-256"), version.sha256[:16]),
     ]
     return [(name, str(value)) for name, value in facts if value not in (None, "")]
+
+
+def options_that_differ(one: ModelVersion, other: ModelVersion) -> list[tuple[str, str, str]]:
+    """The training options that differ and are no facts, each with both values as they are typed."""
+    first, second = (version.shown_manifest.get("config", {}) for version in (one, other))
+    return [
+        (name, json.dumps(value), json.dumps(second[name]))
+        for name, value in first.items()
+        if name in second and value != second[name] and name not in FACTS
+    ]
 
 
 def _graded(graded: dict[str, Any] | None) -> list[tuple[str, str]]:

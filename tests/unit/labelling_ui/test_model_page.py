@@ -1,5 +1,7 @@
 """The page of a model: its confirmation, its history, its audits and its facts."""
 
+import re
+
 import pytest
 from django.utils import timezone
 
@@ -147,3 +149,14 @@ def test_the_facts_state_how_far_the_threshold_holds():
     assert facts["first-error threshold"] == "0.800 in solutions of up to 5 steps, lower in longer ones"
     facts = dict(facts_of(ModelVersion(manifest={"threshold": {"value": 0.5}})))
     assert facts["first-error threshold"] == "0.500"
+
+
+def test_a_comparison_names_the_training_options_that_differ(champion, open_page):
+    other = ModelVersionFactory(project=champion.project)
+    for version, options in ((champion, {"epochs": 30, "seed": 1}), (other, {"epochs": 5, "seed": 2, "shard": False})):
+        version.manifest = {"config": {"learning_rate": 0.003, "optimizer": "adamw", **options}}
+        version.save()
+    compared = open_page(f"/p/algebra/models/compare/?a={champion.number}&b={other.number}")
+    names = re.findall(r'<th scope="row"[^>]*>(\w+)</th>', compared)
+    assert names == ["seed", "epochs"]
+    assert re.search(r"epochs</th>\s*<td[^>]*>30</td>\s*<td[^>]*><b>5</b>", compared)
