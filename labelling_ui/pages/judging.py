@@ -142,7 +142,7 @@ def judgings(request: HttpRequest, member: Membership) -> HttpResponseBase:
         "form": form,
         "endpoints": endpoint_names(),
         "is_judge": form.method == Method.JUDGE,
-        "narrowed": bool(filters.chosen()),
+        "filters": filters,
         "texts": {name: template.text for name, template in TEMPLATES.items()},
     }
     return respond(request, "labelling_ui/judging.html", listing, "judgings", context)

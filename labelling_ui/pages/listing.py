@@ -35,8 +35,8 @@ Lookup = str | Callable[[QuerySet[Any], Any], QuerySet[Any]]
 
 
 class Filters(forms.Form):
-    """The filters of a list, each under its field's name in the address. All are optional, and
-    invalid values are ignored.
+    """The filters of a list, each under its field's name in the address. All are optional. Invalid values are not
+    applied, and the list names their filters.
 
     The `filtered` columns are fields too. `lookups` maps a filter to a field of the rows or to a function; a
     filter that is not in it has the field's name, or is `own`: the subclass applies it. `rows` are the options of the
@@ -71,6 +71,12 @@ class Filters(forms.Form):
         return {
             n: value for n, value in self.cleaned_data.items() if value is not False and value not in (None, "", [])
         }
+
+    def ignored(self) -> str:
+        """The labels of the filters that have a value and are not applied."""
+        applied = self.chosen()
+        sent = [n for n in self.fields if self.data.get(n, "").strip() and self.cleaned_data.get(n) is not False]
+        return ", ".join(str(self[n].label) for n in sent if n not in applied)
 
 
 class _Hidden(forms.CharField):

@@ -41,3 +41,25 @@ def test_a_hidden_filter_ignores_what_it_cannot_read(client: Client, project: Pr
     for query in ("lane=bogus", "way=bogus", "domain=%00", "week=%00"):
         assert client.get(f"/p/algebra/solutions/?{query}").context["listing"].page.paginator.count == 3
     assert client.get("/p/algebra/solutions/?domain=bogus").context["listing"].page.paginator.count == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "named"),
+    [
+        ("solutions/?split=bogus&lane=bogus&outcome=wrong", "Split, Lane"),
+        ("solutions/?one=1&policy=%20&disagreement=false", "One"),
+        ("solutions/?generation=1", ""),
+        ("labels/?since=yesterday", "Since (UTC)"),
+        ("jobs/?state=bogus", "State"),
+        ("quality/agreement/?week=32&between=bogus", "Labels by"),
+        ("judge/?split=bogus", "Split"),
+    ],
+)
+def test_a_page_names_the_filters_that_it_does_not_apply(
+    client: Client, project: Project, people, settings, address: str, named: str
+) -> None:
+    settings.POLICY_ENDPOINTS = {"judge": {"url": "http://127.0.0.1:1/v1", "model": "judge"}}
+    client.force_login(people["manager"])
+    page = client.get(f"/p/algebra/{address}").content.decode()
+    assert (f"Not applied, because the value is not valid: {named}." in page) == bool(named)
+    assert bool(named) or "Not applied" not in page
