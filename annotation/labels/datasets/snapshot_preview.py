@@ -23,7 +23,7 @@ class Preview:
     """The counts of a snapshot (`Tally.counts`) with these filters, and the plans of exports.
 
     `read` of `candidates` solutions were read. If they are fewer, the counts are estimates: those of the sample, scaled
-    up, but for `people`, which counts the people in the sample.
+    up, but for `people` and `problems`, which count those in the sample: several solutions share them.
     """
 
     candidates: int
@@ -59,7 +59,7 @@ def preview_snapshot(
         pass
     counts = tally.counts()
     if sample:
-        counts = _scaled(counts, len(ids) / len(sample)) | {"people": counts["people"]}
+        counts = _scaled(counts, len(ids) / len(sample)) | {name: counts[name] for name in ("people", "problems")}
     snapshot = Snapshot(project=project, filters=msgspec.to_builtins(parsed), counts=counts)
     plans = [plan_export(snapshot, format, neutral=neutral) for format in formats]
     return Preview(len(ids), len(sample), counts, plans)

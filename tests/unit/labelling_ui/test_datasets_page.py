@@ -103,7 +103,8 @@ def test_a_preview_of_a_sample_is_marked_as_an_estimate(
     shown = preview(manager, min_annotations=0)
     assert "Estimated from a random sample of 1 of 3 solutions." in shown
     assert "about 3" in shown
-    assert "at least" in shown
+    assert "for at least 1 problem<" in shown
+    assert re.search(r"People.*?at least \d</dd>", shown)
     assert (estimate(80312), estimate(80312, True), estimate(7)) == ("about 80,000", "80,312", "about 7")
 
 

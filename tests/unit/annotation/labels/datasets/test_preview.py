@@ -74,6 +74,7 @@ def test_a_preview_of_a_large_project_is_estimated_from_a_sample_that_stays_the_
     assert preview.counts["solutions"] == 40
     assert 40 <= preview.counts["annotations"] <= 40 + 14 * 2, "14 of the 40 have two"
     assert preview.counts["people"] == {"human": 2}, "people are counted, never scaled"
+    assert preview.counts["problems"] == 20, "nor are problems, which several solutions share"
     assert all(plan.solutions >= 0 for plan in preview.plans)
     assert preview.counts == preview_snapshot(project, {"consensus": "reliability"}, formats=["trl", "csv"]).counts
     assert preview_snapshot(project, {"source_kinds": ["model_judge"]}, formats=[]).exact, (
