@@ -8,7 +8,8 @@ from annotation.core.bounds import about
 from annotation.models.project import Project
 from prm.vocabulary import Word
 
-Text = Annotated[str, msgspec.Meta(max_length=4000)]
+LONGEST = 4000
+Text = Annotated[str, msgspec.Meta(max_length=LONGEST)]
 MOST_EXAMPLES = 40
 
 
@@ -19,7 +20,7 @@ class Example(msgspec.Struct, forbid_unknown_fields=True):
     """
 
     rating: Annotated[Word, about("The correct rating.")]
-    step: Annotated[str, msgspec.Meta(min_length=1, max_length=4000, pattern=r"\S"), about("The step.")]
+    step: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST, pattern=r"\S"), about("The step.")]
     before: Annotated[Text, about("The preceding text.")] = ""
     why: Annotated[Text, about("The reason for the rating.")] = ""
 

@@ -1,14 +1,16 @@
 """The settings of the project itself, its guidelines and its examples."""
 
+from functools import partial
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Project
-from annotation.models.guideline_version import MOST_EXAMPLES
+from annotation.models.guideline_version import MOST_EXAMPLES, Example
 from labelling_ui.pages.settings.guideline_history import VersionShown, versions_of
 from labelling_ui.pages.settings.part import Part, PolicyPart, RowsPart
+from labelling_ui.pages.struct_fields import struct_field
 from labelling_ui.templatetags.answers import USUAL
 
 
@@ -91,11 +93,7 @@ class GuidelinesPart(Part):
         return {"guidelines": self.cleaned_data["guidelines"]}
 
 
-LONGEST = 4000
-
-
-def _text(rows: int, **named: Any) -> forms.CharField:
-    return forms.CharField(max_length=LONGEST, widget=forms.Textarea({"rows": rows}), **named)
+_text = partial(struct_field, Example, widget=forms.Textarea({"rows": 2}))
 
 
 class ExampleForm(forms.Form):
@@ -108,9 +106,9 @@ class ExampleForm(forms.Form):
         label=_("Rating"),
         initial="good",  # an empty row's values
     )
-    before = _text(2, required=False, label=_("Preceding step"))
-    step = _text(2, label=_("Step"))
-    why = _text(2, required=False, label=_("Explanation"))
+    before = _text("before", label=_("Preceding step"))
+    step = _text("step", label=_("Step"))
+    why = _text("why", label=_("Explanation"))
 
 
 Rows = forms.formset_factory(ExampleForm, extra=1, can_delete=True, max_num=MOST_EXAMPLES, validate_max=True)
@@ -129,8 +127,8 @@ class ExamplesPart(RowsPart):
         return {"examples": project.current_guidelines.examples}
 
     def changes(self) -> dict[str, Any]:
-        names = ("rating", "step", "before", "why")
         rows = (form.cleaned_data for form in self.rows.forms if form not in self.rows.deleted_forms)
+        names = Example.__struct_fields__
         return {"examples": [{name: row[name] for name in names} for row in rows if row.get("step")]}
 
     @property
