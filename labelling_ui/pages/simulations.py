@@ -207,7 +207,7 @@ def choosing_in_words(result: Mapping[str, Any]) -> str:
     ratio = best["choosing"]["mean"]
     words = {
         "function": acquisition_in_words(best["function"]),
-        "times": _times(ratio["value"]),
+        "times": ("≤ " if best["choosing"]["never"] else "") + _times(ratio["value"]),
         "low": _times(ratio["low"]),
         "high": _times(ratio["high"]),
     }

@@ -148,6 +148,8 @@ def test_what_choosing_buys_is_said_at_an_equal_training_signal():
     assert "choosing pays: random selection needs 1.30× as many" in choosing_in_words({"comparisons": rows})
     assert "entropy (1.10× to 1.50×)" in choosing_in_words({"comparisons": rows})
     assert "nothing certain" in choosing_in_words({"comparisons": rows[3:]})
+    rows[3]["choosing"]["never"] = 0.5
+    assert "needs ≤ 0.90× as many" in choosing_in_words({"comparisons": rows[3:]})
     assert choosing_in_words({"comparisons": rows[:1]}) == choosing_in_words({}) == ""
 
 
