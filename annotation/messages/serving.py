@@ -29,5 +29,5 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "session_not_found": "You have no such session, or it has expired. Start a new one.",
     "text_not_kept": "This project's score log keeps only hashes, so the text is not available.",
     "timed_out": "No response within {seconds} s. Send fewer or shorter solutions at once, or set a longer `timeout`.",
-    "unmeasured_model": "Model {n} was not measured on this project's holdout, so it does not answer programs. A manager can confirm it on the model's page. Or label more of the holdout and retrain.",
+    "unmeasured_model": "The gate did not measure model {n}, so it does not answer programs. A manager can confirm it on the model's page. Or label more of the holdout and retrain.",
 }

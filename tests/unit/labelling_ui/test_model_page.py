@@ -48,6 +48,7 @@ def test_a_manager_confirms_an_unmeasured_champion(client, project, people, cham
     assert "not confirmed" in open_page("/p/algebra/models/")
     confirm = f"{page}confirm/"
     assert confirm in open_page(page)
+    assert f"did not measure model {champion.number}." in open_page(page), "the page may have its figures"
     assert confirm not in open_page(page, role="reviewer")
     assert client.post(confirm).status_code == 403
     client.force_login(people["manager"])

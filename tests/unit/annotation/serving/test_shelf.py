@@ -130,7 +130,7 @@ def test_an_unmeasured_model_answers_no_program_before_a_manager_confirms_it(pro
         with pytest.raises(DomainError) as refused:
             shelf.find(asked)
         assert (refused.value.status, refused.value.code) == (409, "unmeasured_model")
-    with pytest.raises(DomainError, match="not measured"):
+    with pytest.raises(DomainError, match="did not measure"):
         begin_session(by=UserFactory(), project=project, problem="p")
     registry.confirm_version(by=MembershipFactory(project=project, role="manager").user, version=version)
     shelf.update()
