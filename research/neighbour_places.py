@@ -1,6 +1,6 @@
 """Compares spaces in which to look for the nearest labelled steps of a step, to explain its score.
 
-    python -m benchmarks.neighbour_places --model DIR --training FILE
+    python -m research.neighbour_places --model DIR --training FILE
 
 For each candidate space: how the mean label of the ten nearest training steps agrees with the score of holdout steps of
 the sandbox (correlation, mean distance), and how often both are on the same side of the model's threshold.
@@ -27,12 +27,8 @@ NEAREST = 10
 SOLUTIONS, SEED = 500, 7
 
 
-def standardised(heads: Heads, rows: Tensor) -> Tensor:
-    return ((rows - heads.centre) / heads.scale).clamp(-8, 8)
-
-
 def first_layer(heads: Heads, rows: Tensor) -> Tensor:
-    rows = standardised(heads, rows).expand(len(heads.enter), -1, -1)
+    rows = heads.standard(rows).expand(len(heads.enter), -1, -1)
     return torch.baddbmm(heads.enter_bias, rows, heads.enter).transpose(0, 1).flatten(1)
 
 
@@ -60,7 +56,7 @@ def main() -> None:
     asked, _ = labelled_rows(scorer, list(generate(WorldConfig(), split="holdout", n=SOLUTIONS, seed=SEED)))
     scores, bar = torch.tensor(scorer.judges.step(asked).mean(axis=0)), scorer.threshold.value
     places: dict[str, Callable[[Tensor], Tensor]] = {
-        "standardised features": lambda rows: standardised(heads, rows),
+        "standardised features": heads.standard,
         "first layer of the heads": lambda rows: first_layer(heads, rows),
         "hidden units": lambda rows: gelu(first_layer(heads, rows)),
         "hidden units by their pull, 64 random axes": lambda rows: places_of(scorer, rows),
