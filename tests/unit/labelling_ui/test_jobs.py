@@ -86,6 +86,16 @@ def test_the_page_says_that_it_stops_until_it_has(manager, project):
     assert "stops within a minute" in manager.get(cancelled.redirect_chain[-1][0]).content.decode()
 
 
+def test_a_waiting_job_leads_to_those_that_have_the_workers(manager, project):
+    waiting, running = asked_for("simulation", project), asked_for("answers", project)
+    AnswerCheck.objects.filter(pk=running.pk).update(state="running")
+    address = "/p/algebra/jobs/?state=running"
+    assert f'href="{address}"' in manager.get(f"/p/algebra/simulations/{waiting.pk}/").content.decode()
+    listed = manager.get(address).content.decode()
+    assert "/p/algebra/answers/" in listed
+    assert f"/p/algebra/simulations/{waiting.pk}/" not in listed
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_programs_cancel_and_resume_every_kind_at_one_address(manager, project, kind):
