@@ -63,11 +63,14 @@ def _train_in_team(options: argparse.Namespace, config: TrainConfig) -> None:
     """Train as one of several processes. Errors go to the launcher, which reports them."""
     from torch.distributed.elastic.multiprocessing.errors import get_error_handler
 
+    from prm.training.distributed import Team
+
     try:
         _train(options, config)
     except PRMError as error:
         get_error_handler().record_exception(error)
         raise
+    Team.leave()
 
 
 def _processes(config: TrainConfig) -> int:
