@@ -1,7 +1,9 @@
 """`train`: trains a model folder on labelled traces with one process per device; progress as JSON lines."""
 
 import argparse
+import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -60,17 +62,21 @@ def _train(options: argparse.Namespace, config: TrainConfig) -> None:
 
 
 def _train_in_team(options: argparse.Namespace, config: TrainConfig) -> None:
-    """Train as one of several processes. Errors go to the launcher, which reports them."""
-    from torch.distributed.elastic.multiprocessing.errors import get_error_handler
+    """Train as one of several processes, and end this one. Errors go to the launcher, which reports them.
 
-    from prm.training.distributed import Team
+    It ends without the interpreter's teardown: threads of the group of processes may still run then, which aborts a
+    training that is done.
+    """
+    from torch.distributed.elastic.multiprocessing.errors import get_error_handler
 
     try:
         _train(options, config)
     except PRMError as error:
         get_error_handler().record_exception(error)
         raise
-    Team.leave()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _processes(config: TrainConfig) -> int:

@@ -47,15 +47,6 @@ class Team:
         _set_pg_timeout(PATIENCE)
         return cls(state.process_index, state.num_processes, state.device)
 
-    @staticmethod
-    def leave() -> None:
-        """Leave the processes that `join` joined, if any.
-
-        The threads of the group may else still run when the interpreter ends, which aborts the process.
-        """
-        if dist.is_initialized():
-            dist.destroy_process_group()
-
     @property
     def leads(self) -> bool:
         """Whether this process reports and writes."""
