@@ -22,7 +22,7 @@ Row = dict[str, Any]
 
 PIECE = 4 * 2**20  # bytes of a file in one request
 BUSY = frozenset({429, 503})  # the server did nothing
-LOST = frozenset({502, 504})  # a proxy has no response of the server, which may have done it
+LOST = frozenset({502, 504})  # a proxy got no response, but the server may have done the work
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds between attempts
 FIRST_POLL, LONGEST_POLL = 0.25, 5.0  # seconds between two looks at a job
 REPEATABLE = frozenset({"GET", "HEAD"})

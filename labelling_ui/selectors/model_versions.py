@@ -51,7 +51,7 @@ ACTIONS = {
     "pool.cancelled": _("scoring of the pool cancelled"),
     "pool.resume": _("scoring of the pool resumed"),
 }
-FACTS = ("base", "lane", "heads", "seed")  # training options that are facts of every model
+FACTS = ("base", "lane", "heads", "seed")  # training options that `facts_of` shows
 # No raw HTML: a card quotes what people wrote.
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
@@ -89,7 +89,7 @@ def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
 
 
 def options_that_differ(one: ModelVersion, other: ModelVersion) -> list[tuple[str, str, str]]:
-    """The training options that differ and are no facts, each with both values as they are typed."""
+    """The training options that differ, apart from FACTS, each with both values as a manager types them."""
     first, second = (version.shown_manifest.get("config", {}) for version in (one, other))
     return [
         (name, json.dumps(value), json.dumps(second[name]))

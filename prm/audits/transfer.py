@@ -6,7 +6,6 @@ labelled and of unread solutions, so that a loss is not due to less data.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from random import Random
 from typing import NamedTuple
 
@@ -29,7 +28,7 @@ QUESTION = "Does the model hold in a domain, or for a generator, that training n
 RULE = f"AUROC of each unseen domain and generator is clear of 0.5, else fail; no clear loss of {LOSS}, else attention"
 
 
-class Known(NamedTuple):
+class TrainingSet(NamedTuple):
     """Training solutions by what they teach: their steps' labels, a grade or estimates alone, or the threshold."""
 
     labelled: list[Trace]
@@ -37,7 +36,7 @@ class Known(NamedTuple):
     held: list[Trace]
 
     @classmethod
-    def of(cls, traces: Sequence[Trace]) -> "Known":
+    def of(cls, traces: Sequence[Trace]) -> "TrainingSet":
         pool = [trace for trace in traces if trace.split == "pool"]
         return cls(
             [trace for trace in pool if any(step_labels(trace))],
@@ -45,9 +44,9 @@ class Known(NamedTuple):
             [trace for trace in traces if trace.split == "calibration"],
         )
 
-    def without(self, kind: str, name: str) -> "Known":
+    def without(self, kind: str, name: str) -> "TrainingSet":
         """Those that are not of this domain or generator."""
-        return Known(*([trace for trace in part if getattr(trace, kind) != name] for part in self))
+        return TrainingSet(*([trace for trace in part if getattr(trace, kind) != name] for part in self))
 
 
 @AUDITS.register("transfer")
@@ -57,26 +56,19 @@ def audit(subject: Subject, rng: Random) -> Finding:
         return _nothing(Message("transfer_needs_training_data"))
     audited = {problem_of(trace) for trace in subject.traces}
     traces = [trace for trace in subject.training.traces() if problem_of(trace) not in audited]
-    known = Known.of(traces)
+    known = TrainingSet.of(traces)
     parts = _parts(subject, traces)
     remaining = [known.without(*part) for part in parts]
     n_labelled, n_unread = (min([MOST, *(len(one[place]) for one in remaining)]) for place in (0, 1))
     n_taught = n_labelled if known.labelled else n_unread  # a model of final answers alone needs no labels
     if not parts or n_taught < FEW:
         return _nothing(Message("nothing_to_leave_out"))
-
-    def learn(some: Known, words: str) -> Subject:
-        drawn = Known(
-            rng.sample(some.labelled, n_labelled),
-            rng.sample(some.unread, n_unread),
-            rng.sample(some.held, min(len(some.held), n_taught // HELD)),
-        )
-        return _learn(subject, drawn, words)
-
-    control = learn(known, "all")
+    sizes = (n_labelled, n_unread, n_taught // HELD)
+    control = _learn(subject, known, sizes, rng, "all")
     comparisons: dict[str, tuple[Ranking, Ranking, Metric]] = {}
     for part, others in zip(parts, remaining, strict=True):
-        comparisons[_named(*part)] = _compared(*part, learn(others, f"without {part[1]}"), control)
+        left_out = _learn(subject, others, sizes, rng, f"without {part[1]}")
+        comparisons[_named(*part)] = _compared(*part, left_out, control)
     return conclude(
         audit="transfer",
         title=TITLE,
@@ -133,11 +125,12 @@ def _parts(subject: Subject, known: Sequence[Trace]) -> list[tuple[str, str]]:
     return parts
 
 
-def _learn(subject: Subject, drawn: Known, words: str) -> Subject:
-    """The audited solutions as scored by a model that learned from what was drawn."""
+def _learn(subject: Subject, known: TrainingSet, sizes: Sequence[int], rng: Random, words: str) -> Subject:
+    """The audited solutions as scored by a model that learned from at most `sizes` solutions of each kind."""
     assert subject.training is not None
-    subject.say(f"transfer: training on {len(drawn.labelled)} labelled and {len(drawn.unread)} unread, {words}")
-    return replace(subject, scores=subject.training.learn([*chain(*drawn)])(subject.traces), temperature=None)
+    subject.say(f"transfer: training on {sizes[0]} labelled and {sizes[1]} unread solutions, {words}")
+    drawn = [trace for part, n in zip(known, sizes, strict=True) for trace in rng.sample(part, min(n, len(part)))]
+    return replace(subject, scores=subject.training.learn(drawn)(subject.traces), temperature=None)
 
 
 def _compared(kind: str, name: str, left_out: Subject, control: Subject) -> tuple[Ranking, Ranking, Metric]:

@@ -109,7 +109,7 @@ def change_project(*, by: User, project: Project, **changes: Any) -> Project:
 
 
 def lock_project(project: Project) -> Project:
-    """The locked project as it is stored. A part of its policy is changed in this one: nobody else changes another."""
+    """The project as stored, locked until the transaction ends, so that no other change of its policy is lost."""
     return Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 

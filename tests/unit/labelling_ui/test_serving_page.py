@@ -1,18 +1,16 @@
 """The serving page and the score log."""
 
 import uuid
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.utils import timezone
 
-from annotation.core.membership.projects import change_project
 from annotation.models import ServedScore
 from annotation.serving.journal import with_words
 from annotation.serving.traffic import forget_old_scores, traffic_of
-from tests.waiting import is_waited_for, until
+from tests.unit.labelling_ui.settings_form import save_beside_another
 
 pytestmark = pytest.mark.django_db
 
@@ -82,19 +80,7 @@ def test_a_manager_limits_every_token_of_the_project(client, project, people):
 def test_limits_saved_during_another_change_lose_nothing(client, project, people):
     client.force_login(people["manager"])
     limits = {"requests_per_minute": 5, "requests_per_day": 0, "steps_per_minute": 0, "steps_per_day": 9, "log_days": 7}
-
-    def save():
-        try:
-            return client.post("/p/algebra/serving/limits/", limits).status_code
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(1) as aside, transaction.atomic():
-        change_project(by=people["manager"], project=project, policy=project.policy | {"generation_budget": 77})
-        saved = aside.submit(save)
-        until(lambda: is_waited_for() or saved.done())
-    assert saved.result() == 302
-    project.refresh_from_db()
+    save_beside_another(client, "/p/algebra/serving/limits/", limits, by=people["manager"], project=project)
     assert (project.policies.serving.log_days, project.policies.generation_budget) == (7, 77)
 
 

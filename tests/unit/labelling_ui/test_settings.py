@@ -1,17 +1,13 @@
 """The settings pages: each is saved alone, and shows each error at its field."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection, transaction
 from django.test import Client
 
 from annotation.core.membership.projects import change_project
 from annotation.models import Project
 from labelling_ui.pages.settings.views import PAGES
-from tests.unit.labelling_ui.settings_form import as_opened, errors_of
-from tests.waiting import is_waited_for, until
+from tests.unit.labelling_ui.settings_form import as_opened, errors_of, save_beside_another
 
 pytestmark = pytest.mark.usefixtures("project")
 NAMES = [page.name for page in PAGES]
@@ -149,19 +145,7 @@ def test_the_live_comparison_is_switched_off_in_the_settings(manager: Client, pr
 def test_two_pages_saved_in_one_moment_both_count(manager: Client, people: dict[str, User], project: Project) -> None:
     data = as_opened(manager, "training")
     del data["shadow_models"]
-
-    def save() -> int:
-        try:
-            return manager.post("/p/algebra/settings/training/", data).status_code
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(1) as aside, transaction.atomic():
-        change_project(by=people["manager"], project=project, policy=project.policy | {"generation_budget": 77})
-        saved = aside.submit(save)
-        until(lambda: is_waited_for() or saved.done())
-    assert saved.result() == 302
-    project.refresh_from_db()
+    save_beside_another(manager, "/p/algebra/settings/training/", data, by=people["manager"], project=project)
     assert (project.policies.shadow_models, project.policies.generation_budget) == (False, 77)
 
 
