@@ -8,6 +8,7 @@ import random
 import time
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import httpx2
 from celery.exceptions import SoftTimeLimitExceeded
@@ -139,15 +140,17 @@ def _store_outcome(delivery: WebhookDelivery, outcome: Outcome) -> None:
     receiver = rows.filter(pk=delivery.webhook_id).first()
     if receiver is None:
         return  # deleted during the attempt
-    delivery.status, delivery.response, delivery.error = outcome.status, outcome.response, outcome.error
+    result: dict[str, Any] = {"status": outcome.status, "response": outcome.response, "error": outcome.error}
     if outcome.succeeded:
-        delivery.state, receiver.failing_since = State.DELIVERED, None
+        result["state"], receiver.failing_since = State.DELIVERED, None
     else:
         most = 1 if delivery.event == TEST or receiver.state == Webhook.State.DISABLED else MOST_ATTEMPTS
-        delivery.state = State.FAILED if delivery.attempts >= most else State.WAITING
-        delivery.next_attempt_at = timezone.now() + wait_after(delivery.attempts)
+        result["state"] = State.FAILED if delivery.attempts >= most else State.WAITING
+        result["next_attempt_at"] = timezone.now() + wait_after(delivery.attempts)
         receiver.failing_since = receiver.failing_since or timezone.now()
-    delivery.save(update_fields=["status", "response", "error", "state", "next_attempt_at"])
+    # A delivery that was claimed or requested again since then has another time, and keeps its state.
+    claimed = WebhookDelivery.objects.filter(pk=delivery.pk, next_attempt_at=delivery.next_attempt_at)
+    claimed.update(**result)
     receiver.save(update_fields=["failing_since"])
     lasting = receiver.failing_since is not None and timezone.now() - receiver.failing_since > DISABLED_AFTER
     if receiver.state == Webhook.State.ACTIVE and (lasting or outcome.status == GONE):

@@ -197,6 +197,19 @@ def test_a_delivery_that_fails_while_its_webhook_is_disabled_is_given_up_too(web
     assert not WebhookDelivery.objects.filter(state=State.WAITING).exists()
 
 
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_delivery_requested_again_during_an_attempt_is_attempted_again(receiver, webhook, snapshot, status):
+    under_way = delivery._claim(WebhookDelivery.objects.get().pk)
+    registration.redeliver(by=webhook.created_by, delivery=WebhookDelivery.objects.get())
+    delivery._store_outcome(under_way, delivery.Outcome(status))
+    assert delivery.enqueue_due() == 1
+    again = delivery._claim(under_way.pk)
+    delivery._store_outcome(again, delivery.Outcome(204))
+    delivery._store_outcome(under_way, delivery.Outcome(500))  # later than the result of the second attempt
+    sent = WebhookDelivery.objects.get()
+    assert (sent.state, sent.status, sent.attempts) == (State.DELIVERED, 204, 1)
+
+
 def test_a_test_is_sent_once(receiver, webhook):
     receiver.status = 500
     registration.send_test(by=webhook.created_by, webhook=webhook)
