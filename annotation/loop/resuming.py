@@ -6,10 +6,10 @@ from django.contrib.auth.models import User
 
 from annotation.core.errors import Conflict, Missing
 from annotation.core.lifecycle import resume_job
-from annotation.loop.judging.judging_runs import resume_judging
+from annotation.loop.judging.judging_runs import can_resume_judging, resume_judging
 from annotation.loop.proof.simulations import resume_simulation
 from annotation.loop.rounds.runs import check_resumable, resume_run
-from annotation.loop.sampling.sampling_runs import resume_sampling
+from annotation.loop.sampling.sampling_runs import can_resume_sampling, resume_sampling
 from annotation.models import Job, JudgingRun, PoolScoring, SamplingRun, SimulationRun, TrainingRun
 from prm.messages import Message
 
@@ -34,7 +34,11 @@ def resume(*, by: User, job: Job) -> Job:
 
 
 def can_resume(job: Job) -> bool:
-    """Whether the job failed or was cancelled, and a person may resume it."""
+    """Whether the job has ended with work left that a person may resume."""
+    if isinstance(job, JudgingRun):
+        return can_resume_judging(job)
+    if isinstance(job, SamplingRun):
+        return can_resume_sampling(job)
     if isinstance(job, TrainingRun):
         try:
             check_resumable(job)

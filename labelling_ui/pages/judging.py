@@ -16,13 +16,9 @@ from annotation.core.wording import in_words
 from annotation.labels.list_filters import SolutionFilter
 from annotation.loop.gateway.policies import endpoint_names
 from annotation.loop.judging.judge_preview import preview_judging
-from annotation.loop.judging.judging_runs import (
-    JudgingPlan,
-    estimate_judging,
-    is_ended_by_budget,
-    start_judging,
-)
+from annotation.loop.judging.judging_runs import JudgingPlan, estimate_judging, start_judging
 from annotation.loop.judging.templates import TEMPLATES
+from annotation.loop.resuming import can_resume
 from annotation.models import JudgeCall, JudgedSolution, JudgingRun, Membership
 from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in
@@ -169,11 +165,10 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @project_page(MANAGER)
 def judging_run(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseBase:
     run = get_object_or_404(JudgingRun.objects.select_related("annotator__user"), pk=run_id, project=member.project)
-    unfinished = run.judged.exclude(state=JudgedSolution.State.DONE).exists()
     states: QuerySet[JudgeCall] = JudgeCall.objects.filter(judged__run=run)
     context = {
         "job": run,
-        "resumes": unfinished and not run.live and not is_ended_by_budget(run),
+        "resumes": can_resume(run),
         "progress": progress_of(run),
         "lost": states.filter(state=JudgeCall.State.LOST).count(),
         "reasons": LEFT_OUT,

@@ -13,6 +13,7 @@ from annotation.core.lifecycle import progress_of
 from annotation.core.membership.members import domains_of
 from annotation.core.wording import in_words
 from annotation.loop.gateway.policies import endpoint_names
+from annotation.loop.resuming import can_resume
 from annotation.loop.sampling.policy_preview import preview_sampling
 from annotation.loop.sampling.sampling_runs import SamplingPlan, start_sampling
 from annotation.models import Membership, SampledProblem, SamplingRun
@@ -127,8 +128,7 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @project_page(MANAGER)
 def sampling_run(request: HttpRequest, member: Membership, job_id: int) -> HttpResponseBase:
     run = get_object_or_404(SamplingRun.objects.select_related("generation"), pk=job_id, project=member.project)
-    left = not run.live and run.sampled_problems.exclude(state=SampledProblem.State.DONE).exists()
-    context = {"job": run, "resumes": left, "progress": progress_of(run)}
+    context = {"job": run, "resumes": can_resume(run), "progress": progress_of(run)}
     errors = run.sampled_problems.exclude(error="").select_related("problem")
     listing = Listing(request, errors, ERROR_COLUMNS, sort="position")
     return respond(request, "labelling_ui/sampling_run.html", listing, f"sampling-{run.pk}-errors", context)

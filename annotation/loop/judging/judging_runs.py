@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, OuterRef, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from msgspec import Meta
 
@@ -191,9 +191,10 @@ def resume_judging(*, by: User, job: JudgingRun) -> JudgingRun:
 
     Raises as `resume_job`, DomainError (`unknown_endpoint`), Conflict (`nothing_left`, `budget_spent`).
     """
-    if is_ended_by_budget(job):
-        raise Conflict(Message("judging_budget_is_spent"), code="budget_spent")
+    ended_by_budget = is_ended_by_budget(job)
     run = resume_job(by=by, job=job, even_if_done=True)
+    if ended_by_budget:
+        raise Conflict(Message("judging_budget_is_spent"), code="budget_spent")
     model_of(run.endpoint)
     if run.mode == Mode.BATCH:
         _reopen(run)
@@ -208,9 +209,20 @@ def is_ended_by_budget(run: JudgingRun) -> bool:
     return run.state == JudgingRun.State.DONE and run.mode == Mode.BATCH and waiting.exists()
 
 
+def can_resume_judging(run: JudgingRun) -> bool:
+    """Whether `resume_judging` has something to do: the rest of a batch, or the queue of a run that stopped early."""
+    if run.live or is_ended_by_budget(run):
+        return False
+    return run.state != JudgingRun.State.DONE if run.mode == Mode.QUEUE else _unfinished(run).exists()
+
+
+def _unfinished(run: JudgingRun) -> QuerySet[JudgedSolution]:
+    return run.judged.exclude(state=JudgedSolution.State.DONE)
+
+
 def _reopen(run: JudgingRun) -> None:
     """Let the failed solutions wait again; their earlier calls do not count as attempts."""
-    unfinished = run.judged.exclude(state=JudgedSolution.State.DONE)
+    unfinished = _unfinished(run)
     if not unfinished.exists():
         raise Conflict(Message("judging_complete"), code="nothing_left")
     calls = JudgeCall.objects.filter(judged=OuterRef("pk")).order_by().values("judged").annotate(n=Count("pk"))

@@ -156,13 +156,22 @@ def resume_sampling(*, by: User, job: SamplingRun) -> SamplingRun:
     """
     run = resume_job(by=by, job=job, even_if_done=True)
     model_of(run.endpoint)
-    unfinished = run.sampled_problems.exclude(state=SampledProblem.State.DONE)
+    unfinished = _unfinished(run)
     if not unfinished.exists():
         raise Conflict(Message("sampling_complete"), code="nothing_left")
     unfinished.filter(state=SampledProblem.State.FAILED).update(state=SampledProblem.State.WAITING, error="")
     run.note, run.failed_problems, run.token_budget = "", 0, 0
     run.save(update_fields=["note", "failed_problems", "token_budget"])
     return run
+
+
+def can_resume_sampling(run: SamplingRun) -> bool:
+    """Whether the run has ended with problems left."""
+    return not run.live and _unfinished(run).exists()
+
+
+def _unfinished(run: SamplingRun) -> QuerySet[SampledProblem]:
+    return run.sampled_problems.exclude(state=SampledProblem.State.DONE)
 
 
 def _invalid(field: str, message: str) -> DomainError:

@@ -161,6 +161,14 @@ def test_the_list_has_every_kind_with_its_button(manager, project, people):
     page = manager.get("/p/algebra/jobs/?kind=pool&state=failed&sort=state").content.decode()
     assert "The disk is full." in page
     assert f"/p/algebra/jobs/pool/{PoolScoring.objects.get().pk}/resume/" in page
+    SampledProblem.objects.create(
+        run=SamplingRun.objects.get(), problem=project.problems.first(), position=0, state="failed"
+    )
+    JudgingRun.objects.get().judged.create(solution=project.solutions.first(), position=0, state="failed")
+    for model in (SamplingRun, JudgingRun):
+        model.objects.update(state="done")
+        address = f"/p/algebra/jobs/{model.KIND}/{model.objects.get().pk}/resume/"
+        assert address in manager.get("/p/algebra/jobs/?state=done").content.decode()
     SamplingRun.objects.update(state="scoring")
     assert "Waiting for scores" in manager.get("/p/algebra/jobs/?state=scoring").content.decode()
     listed = manager.get("/api/v1/projects/algebra/jobs/").json()["results"]

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.db.models import Count
 
-from annotation.core.errors import Conflict, DomainError
+from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.files.record_import import import_records
 from annotation.loop.gateway import policies
 from annotation.loop.gateway.sandbox import Sandbox
@@ -16,8 +16,9 @@ from annotation.loop.judging import run_body
 from annotation.loop.judging.judging_runs import JudgingPlan, estimate_judging, resume_judging, start_judging
 from annotation.loop.judging.ledger import TEMPLATE_TOKENS
 from annotation.loop.judging.templates import TEMPLATES
-from annotation.models import Annotation, AuditEntry, JudgeCall, JudgedSolution, JudgingRun, StepRating
-from tests.factories import AnnotationFactory, GenerationFactory, QueueItemFactory, SolutionFactory
+from annotation.loop.resuming import can_resume
+from annotation.models import Annotation, AuditEntry, JudgeCall, JudgedSolution, JudgingRun, Membership, StepRating
+from tests.factories import AnnotationFactory, GenerationFactory, MembershipFactory, QueueItemFactory, SolutionFactory
 from tests.fake_endpoint import COMPLETION_TOKENS, PROMPT_TOKENS
 from tests.unit.annotation.loop.judging.conftest import work
 
@@ -180,8 +181,14 @@ def test_a_budget_in_money_is_never_exceeded(manager, solutions, judge):
     assert tight.note.startswith("The budget allows no further call: ")
     assert tight.cost <= Decimal("0.004")
     assert 0 < tight.calls < 8
+    assert not can_resume(tight)
     with pytest.raises(Conflict, match="Start another run"):
         resume_judging(by=manager, job=tight)
+    tight.refresh_from_db()
+    assert tight.state == "done"
+    reviewer = MembershipFactory(project=tight.project, role=Membership.Role.REVIEWER)
+    with pytest.raises(Forbidden):
+        resume_judging(by=reviewer.user, job=tight)
 
 
 def test_a_killed_worker_pays_for_no_reply_twice(solutions, start, endpoint, monkeypatch):
@@ -234,10 +241,12 @@ def test_a_resumed_run_judges_failed_solutions_again(manager, solutions, judge, 
     endpoint.script = lambda request, number: "Who knows." if "time 3?" in str(request) else "\\boxed{1}"
     run = judge()
     assert (run.state, run.labelled, run.failed_solutions) == ("done", 3, 1)
+    assert can_resume(run)
     endpoint.script = lambda request, number: "\\boxed{-1}"
     resume_judging(by=manager, job=run)
     run = work(run)
     assert (run.state, run.labelled, run.failed_solutions, run.calls) == ("done", 4, 0, 6)
+    assert not can_resume(run)
     with pytest.raises(Conflict, match="Every solution"):
         resume_judging(by=manager, job=run)
 
@@ -253,6 +262,9 @@ def test_the_queue_is_judged_until_nothing_is_left(project, solutions, start, en
     given_up = solutions[3].annotations.get()
     assert (given_up.finish_reason, given_up.first_error) == ("give_up", None)
     assert "no verdict" in given_up.reason
+    assert not can_resume(run)
+    JudgingRun.objects.update(state="cancelled")
+    assert can_resume(JudgingRun.objects.get())
 
 
 def test_a_judge_that_cannot_answer_the_scheme_takes_nothing_from_the_queue(project, solutions, start):
