@@ -72,7 +72,7 @@ def _database() -> str:
 
 def _redis() -> str:
     try:
-        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=3, socket_connect_timeout=3) as client:
+        with redis.Redis.from_url(settings.REDIS_URL, **settings.REDIS_PATIENCE) as client:
             client.ping()
     except redis.RedisError:
         return "does not answer"

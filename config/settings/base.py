@@ -120,7 +120,15 @@ CONTENT_SECURITY_POLICY = {
 
 DATABASES = databases()
 REDIS_URL = redis_url()
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+# Seconds: a Redis that hangs must not hold a request.
+REDIS_PATIENCE = {"socket_timeout": 3, "socket_connect_timeout": 3}
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": REDIS_PATIENCE,
+    }
+}
 
 # Accounts: managers add people; nobody signs up by themselves.
 
@@ -175,14 +183,11 @@ DJANGO_VITE = {"default": {"manifest_path": FRONT_END_MANIFEST, "static_url_pref
 # twice at the same time. The timeout is above the longest run; heartbeats detect lost workers.
 
 CELERY_BROKER_URL = celery_url(REDIS_URL)
-CELERY_RESULT_BACKEND = CELERY_BROKER_URL
-CELERY_TASK_IGNORE_RESULT = True
+# Celery has no result backend: every job is a row, and each message would wait two minutes for a backend that hangs.
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": env.int("LONGEST_RUN_SECONDS", 48 * 3600),
-    "socket_timeout": 3,  # seconds: a Redis that hangs must not hold a request that enqueues a job
-    "socket_connect_timeout": 3,
+    **REDIS_PATIENCE,
 }
-CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = CELERY_BROKER_TRANSPORT_OPTIONS
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_QUEUES = [Queue("default"), Queue("gpu"), Queue("score")]
 CELERY_TASK_DEFAULT_QUEUE = "default"
