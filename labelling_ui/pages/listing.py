@@ -15,6 +15,7 @@ from django.db.models.expressions import OrderBy
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
+from django.utils.translation import gettext
 
 from annotation.api.downloads import download
 from annotation.core.bounds import read_choice
@@ -185,7 +186,8 @@ class Listing(Table):
         self.live = live
         self.filters = filters
         self.sort = request.GET.get("sort", sort)
-        if self.sort.lstrip("-") not in {c.name for c in columns if c.order}:
+        self.sorts_otherwise = self.sort.lstrip("-") not in {c.name for c in columns if c.order}
+        if self.sorts_otherwise:
             self.sort = sort
         self.narrowed = bool(filters and filters.chosen())
         rows = filters.narrow(rows) if filters else rows
@@ -211,6 +213,11 @@ class Listing(Table):
         if isinstance(keys, _Keys) and keys.estimated and (not page.has_next() or len(page) < ROWS_A_PAGE):
             return self._page(request, keys.exactly())  # the end of either
         return page
+
+    def ignored(self) -> str:
+        """The labels of the filters and of the order in the address that are not applied."""
+        filters = self.filters.ignored() if self.filters else ""
+        return ", ".join(filter(None, [filters, gettext("Sort order") if self.sorts_otherwise else ""]))
 
     def shown_count(self) -> str:
         return figures.estimate(self.page.paginator.count, exact=not self.estimated)

@@ -5,6 +5,7 @@ import uuid
 from itertools import zip_longest
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Prefetch, QuerySet
@@ -19,7 +20,6 @@ from django.utils.translation import gettext_lazy as _
 from annotation.labels.consensus.fits import consensus_on
 from annotation.labels.consensus.review_case import Case, CaseRow, Word, case_of
 from annotation.labels.consensus.review_queue import (
-    REASONS,
     next_to_review,
     review_counts,
     to_review,
@@ -32,7 +32,7 @@ from annotation.work.labelling.sending_back import send_back, take_back
 from annotation.work.labelling.submission import Submitted
 from labelling_ui.pages.access import STAFF, attempt, project_action, project_page, whole_number
 from labelling_ui.pages.columns import Column, Control, Number, Opening, When
-from labelling_ui.pages.listing import Listing, Table, respond
+from labelling_ui.pages.listing import Filters, Listing, Table, respond
 from labelling_ui.pages.review_form import own_verdict
 from labelling_ui.pages.review_keys import CaseKeys, keys_of
 from labelling_ui.templatetags.answers import ANSWERS_TO_A_CRITIQUE, PROGRESS, answers_of
@@ -43,6 +43,10 @@ KINDS = [
     ("dispute", _("Disputed references")),
     ("doubt", _("Unsure or flagged steps")),
 ]
+
+
+class ReviewFilters(Filters):
+    reason = forms.ChoiceField(choices=KINDS, label=_("Reason"))
 
 
 def _reasons(solution: Any) -> list[str]:
@@ -83,6 +87,7 @@ def review(request: HttpRequest, member: Membership) -> HttpResponseBase:
     counts = review_counts(project, waiting)
     context = {
         "reason": reason,
+        "filters": ReviewFilters(request.GET),
         "kinds": [(key, label, counts[key or "all"]) for key, label in KINDS],
         "sent_back": Table(_sent_back(project), SENT_BACK),
         "first": listing.page.object_list[0] if listing.page.object_list else None,
@@ -246,8 +251,7 @@ def _may_be_sent_back(label: Annotation) -> bool:
 
 def _reason(request: HttpRequest) -> str:
     """The reason that filters the queue, from the address; empty for all."""
-    reason = request.GET.get("reason", "")
-    return reason if reason in REASONS else ""
+    return str(ReviewFilters(request.GET).chosen().get("reason", ""))
 
 
 def _address(request: HttpRequest, project: Project, solution_id: int | None) -> str:

@@ -53,6 +53,11 @@ def test_a_hidden_filter_ignores_what_it_cannot_read(client: Client, project: Pr
         ("jobs/?state=bogus", "State"),
         ("quality/agreement/?week=32&between=bogus", "Labels by"),
         ("judge/?split=bogus", "Split"),
+        ("review/?reason=bogus", "Reason"),
+        ("review/?reason=dispute&sort=-solution", ""),
+        ("jobs/?state=bogus&sort=bogus", "State, Sort order"),
+        ("models/?sort=-bogus", "Sort order"),
+        ("gold/?state=bogus&review=on", "State"),
     ],
 )
 def test_a_page_names_the_filters_that_it_does_not_apply(
