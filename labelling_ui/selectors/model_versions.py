@@ -57,11 +57,12 @@ MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def metric_rows(version: ModelVersion) -> list[dict[str, Any]]:
-    """The metrics on the whole holdout, then on each of its domains; empty if the version was not measured."""
+    """The metrics on the whole holdout, then on each of its domains if there are several; empty if not measured."""
     report = version.metrics.challenger
     if report is None:
         return []
-    slices = {gettext("all domains"): report.overall} | dict(sorted(report.by_domain.items()))
+    domains = report.by_domain if len(report.by_domain) > 1 else {}
+    slices = {gettext("all domains"): report.overall} | dict(sorted(domains.items()))
     return [{"domain": name, **msgspec.structs.asdict(metrics)} for name, metrics in slices.items()]
 
 

@@ -2,13 +2,14 @@
 
 import re
 
+import msgspec
 import pytest
 from django.utils import timezone
 
 from annotation.loop import registry
 from annotation.models import AuditEntry, ModelJob, ModelVersion
 from annotation.models.model_version import Measurement
-from labelling_ui.selectors.model_versions import facts_of
+from labelling_ui.selectors.model_versions import facts_of, metric_rows
 from tests.factories import ModelVersionFactory, ProblemFactory, make_verdict
 
 pytestmark = pytest.mark.django_db
@@ -161,3 +162,10 @@ def test_a_comparison_names_the_training_options_that_differ(champion, open_page
     names = re.findall(r'<th scope="row"[^>]*>(\w+)</th>', compared)
     assert names == ["seed", "epochs"]
     assert re.search(r"epochs</th>\s*<td[^>]*>30</td>\s*<td[^>]*><b>5</b>", compared)
+
+
+@pytest.mark.parametrize(("domains", "named"), [([""], []), (["algebra", ""], ["", "algebra"])])
+def test_the_metrics_of_one_domain_are_those_of_all(champion, domains, named):
+    report = champion.metrics.challenger
+    champion.metrics.challenger = msgspec.structs.replace(report, by_domain=dict.fromkeys(domains, report.overall))
+    assert [row["domain"] for row in metric_rows(champion)] == ["all domains", *named]
