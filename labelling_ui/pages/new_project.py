@@ -93,8 +93,9 @@ class NewProjectForm(forms.Form):
         return data
 
     def clean_people(self) -> list[str]:
-        names = self.cleaned_data["people"].replace(",", " ").replace(";", " ").split()
-        return list(dict.fromkeys(names))
+        """The names without repetitions. A name with a space stays whole, so that `invite` rejects it."""
+        names = (name.strip() for name in self.cleaned_data["people"].replace(";", ",").split(","))
+        return list(dict.fromkeys(name for name in names if name))
 
 
 def creators_only(view: Callable[..., HttpResponseBase]) -> View:

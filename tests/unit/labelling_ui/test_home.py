@@ -66,6 +66,16 @@ def test_staff_and_managers_create_a_project_and_others_do_not(client: Client, m
     assert client.get("/projects/new/").status_code == 403
 
 
+def test_a_name_with_a_space_is_not_two_people(client: Client, manager: User) -> None:
+    client.force_login(manager)
+    refused = client.post("/projects/new/", {"name": "Pilot", "empty": "1", "people": "ana, Ben Smith; carl"})
+    assert "“Ben Smith” is not a user name" in refused.content.decode()
+    assert not Project.objects.exists()
+    client.post("/projects/new/", {"name": "Pilot", "empty": "1", "people": " ana,, BenSmith ; carl, ana "})
+    members = User.objects.filter(memberships__role="annotator").order_by("username")
+    assert [user.username for user in members] == ["BenSmith", "ana", "carl"]
+
+
 def test_a_form_that_is_sent_too_late_says_what_to_do(manager: User) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(manager)
