@@ -34,7 +34,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "no_readable_file": "None of the {n} files can be read. {error}",
     "no_references": "No solution in this project belongs to a problem with a reference answer.",
     "no_step_with_text": "Expected at least one step with text, got none",
-    "no_steps": "Expected at least one step, got none",
     "no_such_format": "There is no format '{format}'.",
     "no_such_import_format": "There is no format '{format}'. Choose one of: auto, {known}.",
     "no_such_upload": "You have no upload {upload}. It may have expired.",

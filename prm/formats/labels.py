@@ -75,9 +75,11 @@ def index_label(error: int, count: int, *, field: str, kind: SourceKind, name: s
     """The label of `count` steps with the first error at `error` (0-based, -1 for none).
 
     The steps before it are right and those after it are unrated. Raises Unreadable naming `field` if there is no such
-    step.
+    step, and naming `steps` if there are none.
     """
     if not NO_ERROR <= error < count:
+        if not count:
+            raise Unreadable("steps", Message("no_steps"))
         raise Unreadable(field, Message("step_index_invalid", error=error, last=count - 1))
     ratings = [1] * count if error == NO_ERROR else [1] * error + [-1]
     annotation = rated_label(ratings, kind=kind, name=name)

@@ -55,6 +55,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "n_completions": ("{n} completion", "{n} completions"),
     "n_kinds": ("{n} kind", "{n} kinds"),
     "neither_steps_nor_solution": "Expected at least one step in `steps`, or a `solution`",
+    "no_steps": "Expected at least one step, got none",
     "no_such_column": "There is no column '{column}'.",
     "no_user_message": "Expected a message with the role user, got none",
     "no_user_request": "Expected a step with the source user, got none",

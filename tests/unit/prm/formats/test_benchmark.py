@@ -124,6 +124,10 @@ def test_files_of_one_format_are_read_together_and_of_two_refused(tmp_path: Path
             r"line 1, field `label`: Expected a step from 0 to 1, or -1 for no error, got 2",
         ),
         (
+            json.dumps(PROCESSBENCH | {"steps": []}).encode(),
+            "line 1, field `steps`: Expected at least one step, got none",
+        ),
+        (
             json.dumps(PROCESSBENCH | {"steps": [1]}).encode(),
             r"line 1, field `steps\[0\]`: Expected a text, got a whole number",
         ),
