@@ -106,6 +106,7 @@ def test_e_marks_the_first_error_and_accepts_what_came_before(workbench: Page) -
 def test_the_mouse_does_the_same_and_enter_still_submits(workbench: Page) -> None:
     for number, answer in enumerate(["good", "neutral", "good"], start=1):
         step(workbench, number).get_by_role("button", name=answer, exact=True).click()
+        expect(workbench.locator(".step.current")).to_be_focused()
     workbench.keyboard.press("Enter")
     expect(problem_of(workbench)).to_contain_text("Problem 2:")
     expect(saved(workbench)).to_be_visible()
@@ -373,6 +374,29 @@ def test_a_narrow_screen_rates_with_the_thumb(open_for: Callable[..., Page], pro
     expect(problem_of(page)).to_contain_text("Problem 2:")
     expect(saved(page)).to_be_visible()
     assert Annotation.objects.get().finish_reason == "solution"
+
+
+def test_the_thumb_never_rates_a_step_that_its_buttons_hide(open_for: Callable[..., Page]) -> None:
+    item = QueueItemFactory(solution__steps=[f"Step {number} is long. " * 12 for number in range(9)])
+    page = open_for(
+        MembershipFactory(project=item.project).user, viewport={"width": 400, "height": 780}, has_touch=True
+    )
+    page.goto(f"/p/{item.project.slug}/label/")
+    bottom = "element => element.getBoundingClientRect().bottom"
+    for number in range(1, 9):
+        page.locator(".thumb").get_by_role("button", name="good", exact=True).tap()
+        expect(step(page, number + 1)).to_have_class(re.compile("current"))
+        foot = page.locator(".action-bar").evaluate("element => element.getBoundingClientRect().top")
+        until(lambda: page.locator(".step.current").evaluate(bottom) <= foot)  # noqa: B023
+
+
+def test_the_map_leads_to_a_step_and_enter_stays_submit(open_for: Callable[..., Page]) -> None:
+    item = QueueItemFactory(solution__steps=[f"Step {number} is long. " * 30 for number in range(20)])
+    page = open_for(MembershipFactory(project=item.project).user)
+    page.goto(f"/p/{item.project.slug}/label/")
+    page.locator(".map button").nth(17).click()
+    expect(step(page, 18)).to_be_in_viewport()
+    expect(step(page, 18)).to_be_focused()
 
 
 def test_text_of_a_file_is_never_markup(open_for: Callable[..., Page]) -> None:

@@ -15,7 +15,7 @@ import { useBeats, useFocusClock } from "./focus_clock";
 import { leave, runCommand, submit, type Workbench } from "./commands";
 import { GoTo, SearchBar, useSearch } from "./SearchBar";
 import { Header } from "./Header";
-import { focusCurrent, useWayBack } from "./keyboard";
+import { focusCurrent, followCurrent, useWayBack } from "./keyboard";
 import { useMarking } from "./marking";
 import { MiniMap } from "./MiniMap";
 import { usePanel, useTools } from "./tools";
@@ -103,6 +103,8 @@ export function App({ config, session, view, practice }: Props) {
     // A person who is deciding between two versions keeps the focus.
     if (!document.activeElement?.closest(".banners")) focusCurrent();
   }, [lease]);
+
+  useLayoutEffect(followCurrent, [state?.cursor]);
 
   useLayoutEffect(() => {
     const wanted = focusNext.current;

@@ -3,6 +3,8 @@ import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 /** More places than a person could have opened one from another. */
 const REMEMBERED = 8;
 
+const LEFT_BEHIND = ".step:not(.current), .step:not(.current) button, .map button";
+
 /** Focuses the current step and scrolls to it; "start" scrolls it to the top, so that what follows can be read too. */
 export function focusCurrent(block: "nearest" | "start" = "nearest"): void {
   currentStep()?.focus({ preventScroll: true });
@@ -14,6 +16,16 @@ export function showCurrent(block: "nearest" | "start" = "nearest"): void {
   const show = () => currentStep()?.scrollIntoView({ block });
   show();
   requestAnimationFrame(show);
+}
+
+/**
+ * Follows the current step after the mouse or the thumb moved it. The focus comes along if it was on the step before or
+ * on the map, so that its frame never stays on another step; the thumb never rates what its buttons hide.
+ */
+export function followCurrent(): void {
+  const at = document.activeElement;
+  if (at?.closest(".thumb")) showCurrent();
+  else if (!at || at === document.body || at.matches(LEFT_BEHIND)) focusCurrent();
 }
 
 function currentStep(): HTMLElement | null {
