@@ -2,6 +2,8 @@
 
 import json
 import uuid
+from collections.abc import Callable
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -17,6 +19,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.errors import Conflict, DomainError
 from annotation.labels.consensus.fits import consensus_on
 from annotation.labels.consensus.review_case import Case, CaseRow, Word, case_of
 from annotation.labels.consensus.review_queue import (
@@ -36,6 +39,7 @@ from labelling_ui.pages.listing import Filters, Listing, Table, respond
 from labelling_ui.pages.review_form import own_verdict
 from labelling_ui.pages.review_keys import CaseKeys, keys_of
 from labelling_ui.templatetags.answers import ANSWERS_TO_A_CRITIQUE, PROGRESS, answers_of
+from prm.messages import Message
 
 KINDS = [
     ("", _("Everything")),
@@ -139,16 +143,28 @@ def decide(request: HttpRequest, member: Membership, solution_id: int) -> HttpRe
     seen, submission_id = whole_number(posted.get("seen")) or 0, _uuid(posted.get("submission_id"))
     if "accepts" in posted:
         label = _label(project, whole_number(posted.get("accepts")) or 0)
-        fields = {"submission_id": submission_id, "seen": seen, "comment": posted.get("comment", "")}
-        made = attempt(request, "", accept, annotation=label, **fields)
+        fields: dict[str, Any] = {"submission_id": submission_id, "seen": seen, "comment": posted.get("comment", "")}
+        made = attempt(request, "", partial(_once, accept), annotation=label, **fields)
     else:
-        made = attempt(
-            request, "", _adjudicate, posted=posted, solution=solution, submission_id=submission_id, seen=seen
-        )
+        fields = {"posted": posted, "solution": solution, "submission_id": submission_id, "seen": seen}
+        made = attempt(request, "", partial(_once, _adjudicate), **fields)
     if made is None:
         return redirect(_address(request, project, solution_id))
     _announce(request, project, made.annotation)
     return redirect(_address(request, project, following))
+
+
+def _once(service: Callable[..., Submitted], **named: Any) -> Submitted:
+    """Store the decision of a page. Raises as `service`, and DomainError (`page_decided`) if its page decided before.
+
+    A browser that goes back shows the page as it was.
+    """
+    try:
+        return service(**named)
+    except Conflict as conflict:
+        if conflict.code != "submission_conflict":
+            raise
+        raise DomainError(Message("page_decided")) from conflict
 
 
 def _adjudicate(*, by: User, posted: QueryDict, solution: Solution, submission_id: uuid.UUID, seen: int) -> Submitted:

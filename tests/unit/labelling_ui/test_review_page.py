@@ -71,6 +71,19 @@ def test_one_button_decides_and_the_next_one_comes(reviewer: Client, split: Solu
     assert Annotation.objects.filter(adjudicates=True).count() == 1, "the same form again decides nothing anew"
 
 
+def test_a_page_that_decided_says_how_to_change_the_decision(reviewer: Client, split: Solution) -> None:
+    """A browser that goes back shows the page as it was."""
+    first, second = split.annotations.order_by("pk")
+    posted = form(reviewer, split)
+    address = f"/p/algebra/review/{split.pk}/decide/"
+    reviewer.post(address, posted | {"accepts": str(first.pk)})
+    own = {f"word-{step.pk}": "1" for step in split.steps.filter(alternative=0)}
+    for other in ({"accepts": str(second.pk)}, own):
+        answer = reviewer.post(address, posted | other, follow=True)
+        assert "To change it, decide again below." in answer.content.decode()
+        assert Annotation.objects.get(adjudicates=True).first_error == first.first_error
+
+
 def test_a_reviewers_own_ratings_decide_or_are_told_what_they_lack(reviewer: Client, split: Solution) -> None:
     first, *_ = steps = list(split.steps.filter(alternative=0))
     lacking = form(reviewer, split) | {f"word-{first.pk}": "1"}
