@@ -131,6 +131,10 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
     """The labels of a project."""
 
     annotator: Annotated[UUID | UnsetType, about("The pseudonym of a member.")] = UNSET
+    by: Annotated[
+        Literal["members", "others"] | UnsetType,
+        about("Whether a member submitted it, or it came from a file or a Monte Carlo run."),
+    ] = UNSET
     source: Annotated[SourceKind | UnsetType, about("The kind of its source.")] = UNSET
     generation: Annotated[Count | UnsetType, about("The number of the generation.")] = UNSET
     lane: Annotated[Lane | UnsetType, about("The lane of the queue item.")] = UNSET
@@ -151,6 +155,7 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
     conditions = {
         **OwnLabelFilter.conditions,
         "annotator": lambda pseudonym: Q(annotator__pseudonym=pseudonym),
+        "by": lambda whom: Q(annotator__user__isnull=whom == "others"),
         "source": lambda kind: Q(source__kind=kind),
         "generation": lambda number: Q(item__generation__number=number) | Q(stated__generation=number),
         "lane": lambda lane: Q(lane=lane),

@@ -15,6 +15,7 @@ from labelling_ui.pages.gold import may_be_gold
 from labelling_ui.pages.listing import Listing, SharedFilters, respond
 from labelling_ui.pages.people import PersonField, everyone_in
 
+BY = [("members", _("members")), ("others", _("files and estimates"))]
 HINTED = [("shown", _("shown")), ("blind", _("withheld (blind arm)"))]
 
 
@@ -32,13 +33,26 @@ class LabelFilters(OwnLabelFilters):
     annotator = PersonField(
         Membership.objects.none(), to_field_name="pseudonym", empty_label=_("all"), label=_("Annotator")
     )
+    # Django moves a form's fields out of its class.
+    by = forms.ChoiceField(choices=[words.ALL, *BY], label=_("Labels by"))  # type: ignore[assignment]
     source = forms.ChoiceField(choices=[words.ALL, *choices.SOURCE_KINDS], label=_("Source"))
     generation = forms.IntegerField(min_value=0, label=_("Generation"))
     hint = forms.ChoiceField(choices=[words.ALL, *HINTED], label=_("Model’s scores"))
     batch = forms.ModelChoiceField(LabelBatch.objects.none(), widget=forms.HiddenInput)
     route = forms.ChoiceField(choices=[words.ALL, *Route.choices], label=_("Route"))
 
-    field_order = ("annotator", "source", "lane", "route", "generation", "hint", "since", "until", "finish_reason")
+    field_order = (
+        "annotator",
+        "by",
+        "source",
+        "lane",
+        "route",
+        "generation",
+        "hint",
+        "since",
+        "until",
+        "finish_reason",
+    )
 
 
 def _who(label: Annotation) -> str:

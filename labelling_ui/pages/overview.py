@@ -90,13 +90,13 @@ def _champion(versions: list[ModelVersion]) -> dict[str, Any] | None:
 def _progress_chart(project: Project, by_day: list[tuple[date, int]]) -> Chart:
     address = reverse("labels", args=[project.slug])
     points = [
-        Point(day_of_month(day), n, href=f"{address}?since={day}&until={day}" if n else "", note=_("labels"))
+        Point(day_of_month(day), n, href=f"{address}?since={day}&until={day}&by=members" if n else "", note=_("labels"))
         for day, n in by_day
     ]
     return bar_chart(
         _("Labels by day"),
         Series(_("labels"), "first", points),
-        help=_("The labels that members submitted each day. Their list also has the labels that came with files."),
+        help=_("The labels that members submitted each day (UTC). Labels from files and estimates are not counted."),
         term="label",
         places=_("day"),
         no_values=_("Labels appear here."),

@@ -13,6 +13,7 @@ from labelling_ui.pages.labels import COLUMNS, LabelFilters, OwnLabelFilters
 from labelling_ui.pages.quality import COLUMNS as BATCH_COLUMNS
 from labelling_ui.pages.quality import BatchFilters
 from labelling_ui.pages.solutions import SolutionFilters
+from tests.factories import AnnotationFactory
 
 
 @pytest.mark.parametrize(
@@ -68,3 +69,14 @@ def test_a_page_names_the_filters_that_it_does_not_apply(
     page = client.get(f"/p/algebra/{address}").content.decode()
     assert (f"Not applied, because the value is not valid: {named}." in page) == bool(named)
     assert bool(named) or "Not applied" not in page
+
+
+def test_a_day_of_the_chart_counts_the_labels_of_its_list(client: Client, project: Project, people) -> None:
+    client.force_login(people["manager"])
+    AnnotationFactory(solution=project.solutions.first(), annotator=None)  # as a file adds it
+    chart = client.get("/p/algebra/").context["charts"][0]
+    [(count, address)] = [(bar.title, bar.href) for bar in chart.bars if bar.href]
+    listed = client.get(address).context["listing"]
+    assert f"{listed.page.paginator.count} labels" in count
+    others = client.get("/p/algebra/labels/?by=others").context["listing"]
+    assert [label.annotator for label in others] == [None]
