@@ -152,7 +152,7 @@ def test_solutions_have_the_filters_of_their_page(read, pages, project, query):
 @pytest.mark.parametrize(
     ("address", "field"),
     [("labels/?batch=999999", "batch"), ("labels/?annotator=ann", "annotator"), ("labels/?since=soon", "since"),
-     ("solutions/?way=differing", "one"), ("solutions/?one=1&other=999999&way=both", "one"),
+     ("solutions/?way=differing", "one"), ("solutions/?one=999998&other=999999&way=both", "one"),
      ("solutions/?week=2026-11-23", "week"), ("agreement/?measure=luck", "measure"),
      ("agreement/?rows=week&columns=week", "columns"), ("agreement/?columns=week", "columns"),
      ("solutions/?outcome=maybe", "outcome"), ("batches/?state=new", "state"), ("consensus/?fit=best", "fit")],
