@@ -84,9 +84,9 @@ class CachedFigures:
 
 
 def key_of(project: Project, name: str) -> str:
-    """The key of a figure in the cache. Figures contain words, so each language has its own."""
+    """The key of a figure in the cache. Figures contain words and days: each language and time zone has its own."""
     digest = hashlib.sha256(f"{_code()} {name}".encode()).hexdigest()[:32]
-    return f"figures:{project.pk}:{get_language()}:{digest}"
+    return f"figures:{project.pk}:{get_language()}:{timezone.get_current_timezone_name()}:{digest}"
 
 
 @lru_cache

@@ -59,6 +59,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "config.languages.Language",
+    "config.zones.ReadersZone",
     "config.accounts.OwnPassword",
     "labelling_ui.own_writes.OwnWrites",
     "allauth.account.middleware.AccountMiddleware",

@@ -217,8 +217,8 @@ class AuditFilters(SharedFilters):
     kind = AuditFilter
     by = forms.ChoiceField(label=_("By"))  # type: ignore[assignment]  # Django moves a form's fields out of its class
     action = forms.ChoiceField(choices=_actions, label=_("Action"))
-    since = forms.DateField(label=_("Since (UTC)"), widget=forms.DateInput({"type": "date"}))
-    until = forms.DateField(label=_("Until (UTC)"), widget=forms.DateInput({"type": "date"}))
+    since = forms.DateField(label=_("Since"), widget=forms.DateInput({"type": "date"}))
+    until = forms.DateField(label=_("Until"), widget=forms.DateInput({"type": "date"}))
 
     def __init__(self, data: QueryDict, project: Project) -> None:
         super().__init__(data, project, COLUMNS)

@@ -24,8 +24,8 @@ class OwnLabelFilters(SharedFilters):
     finish_reason = forms.MultipleChoiceField(
         choices=choices.FINISH_REASONS, label=_("Ended with"), widget=forms.CheckboxSelectMultiple
     )
-    since = forms.DateField(label=_("Since (UTC)"), widget=forms.DateInput({"type": "date"}))
-    until = forms.DateField(label=_("Until (UTC)"), widget=forms.DateInput({"type": "date"}))
+    since = forms.DateField(label=_("Since"), widget=forms.DateInput({"type": "date"}))
+    until = forms.DateField(label=_("Until"), widget=forms.DateInput({"type": "date"}))
 
 
 class LabelFilters(OwnLabelFilters):

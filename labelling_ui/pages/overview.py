@@ -96,7 +96,7 @@ def _progress_chart(project: Project, by_day: list[tuple[date, int]]) -> Chart:
     return bar_chart(
         _("Labels by day"),
         Series(_("labels"), "first", points),
-        help=_("The labels that members submitted each day (UTC). Labels from files and estimates are not counted."),
+        help=_("The labels that members submitted each day. Labels from files and estimates are not counted."),
         term="label",
         places=_("day"),
         no_values=_("Labels appear here."),

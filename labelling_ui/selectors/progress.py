@@ -14,8 +14,8 @@ from prm.vocabulary import MACHINES, WORD_OF
 
 
 def labels_by_day(project: Project, *, days: int) -> list[tuple[date, int]]:
-    """The number of labels on each of the last `days` days, in UTC, today last."""
-    today = timezone.now().date()
+    """The number of labels on each of the last `days` days in the reader's time zone, today last."""
+    today = timezone.localdate()
     since = today - timedelta(days=days - 1)
     counts: dict[date, int] = dict(
         latest_annotations(project)

@@ -1,6 +1,7 @@
 """Scripts of forms: a double click submits once, times have a zone, and typed text survives."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -151,3 +152,14 @@ def test_what_was_typed_outlives_the_session_for_the_same_person(
         expect(page.get_by_text("Saved.")).to_be_visible()
         page.reload()
         expect(page.get_by_text("Not saved yet.")).to_be_hidden()
+
+
+def test_the_days_of_a_list_are_the_readers(open_for: Callable[..., Page], project: Project) -> None:
+    page = open_for(User.objects.get(username="manager"), timezone_id="Asia/Tokyo")
+    page.goto(f"/p/{project.slug}/labels/")
+    evening = datetime(2026, 3, 1, 23, 30, tzinfo=UTC)
+    AnnotationFactory(solution__project=project, submitted_at=evening)
+    page.get_by_label("Since").fill("2026-03-02")
+    page.get_by_label("Until").fill("2026-03-02")
+    page.get_by_role("button", name="Filter").click()
+    expect(page.locator("#list tbody time")).to_contain_text("Mar 2, 2026")

@@ -34,6 +34,9 @@
     }
   }
 
+  // The zone in which the server reads the days and times that are typed here (config/zones.py).
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  document.cookie = `zone=${timeZone}; path=/; max-age=31536000; samesite=lax`;
   localise(document);
   nameCells(document);
   for (const open of document.querySelectorAll(".tabs [aria-current]")) open.scrollIntoView({ inline: "center", block: "nearest" });
