@@ -29,12 +29,17 @@ def labels_by_day(project: Project, *, days: int) -> list[tuple[date, int]]:
 
 
 def forecast(*, remaining: int, labels: list[tuple[date, int]], now: datetime) -> date | None:
-    """The day on which labelling ends at the pace of the last seven days; None if nobody labels or nothing is left."""
+    """The day on which labelling ends at the pace of the last seven days; None if nobody labels or nothing is left.
+
+    Days before the first label do not count: on its first days, a team would seem seven times slower than it is.
+    """
+    began = next((at for at, (_, n) in enumerate(labels) if n), 0)
+    days = min(7, len(labels) - began)
     recent = sum(n for _, n in labels[-7:])
     if not recent or remaining <= 0:
         return None
     last = (date.max - now.date()).days - 1  # a large generation with few labels would end after it
-    return (now + timedelta(days=min(7 * remaining / recent, last))).date()
+    return (now + timedelta(days=min(days * remaining / recent, last))).date()
 
 
 def ratings_by_position(project: Project, *, positions: int) -> list[tuple[int, str, int]]:

@@ -15,9 +15,11 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
         (30, (99, 0, 0, 0, 0, 0, 10, 5), date(2026, 3, 15)),
         (0, (5,), None),
         (30, (99, 0, 0, 0, 0, 0, 0, 0), None),
-        (1_000_000, (1,), date(9999, 12, 30)),
+        (30, (0, 0, 0, 0, 0, 0, 0, 0, 10), date(2026, 3, 4)),
+        (30, (0, 0, 0, 0, 0, 0, 0, 10, 5), date(2026, 3, 5)),
+        (10_000_000, (1,), date(9999, 12, 30)),
     ],
 )
-def test_the_forecast_is_at_the_pace_of_seven_days_and_always_a_date(remaining, counts, day):
+def test_the_forecast_is_at_the_pace_of_seven_days_or_since_the_first_label_and_always_a_date(remaining, counts, day):
     labels = [(NOW.date() - timedelta(days=back), n) for back, n in enumerate(reversed(counts))]
     assert forecast(remaining=remaining, labels=labels[::-1], now=NOW) == day
