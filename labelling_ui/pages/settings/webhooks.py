@@ -34,7 +34,10 @@ class WebhookForm(forms.Form):
         widget=forms.URLInput({"autocomplete": "off"}),
     )
     events = forms.MultipleChoiceField(
-        choices=list(EVENTS.items()), widget=forms.CheckboxSelectMultiple, label=_("Events")
+        choices=list(EVENTS.items()),
+        widget=forms.CheckboxSelectMultiple,
+        label=_("Events"),
+        error_messages={"required": _("Choose at least one event.")},
     )
 
 

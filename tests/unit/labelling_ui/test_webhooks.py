@@ -59,7 +59,7 @@ def test_a_refused_address_is_named_at_its_field(manager: Client) -> None:
     page = manager.post(PAGE, {"url": "http://10.0.0.1/", "events": ["run.done"]}).content.decode()
     assert "must begin with https://" in page
     assert 'value="http://10.0.0.1/"' in page
-    assert "This field is required" in manager.post(PAGE, {"url": "http://127.0.0.1:9/"}).content.decode()
+    assert "Choose at least one event" in manager.post(PAGE, {"url": "http://127.0.0.1:9/"}).content.decode()
     assert not Webhook.objects.exists()
 
 
