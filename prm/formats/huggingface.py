@@ -101,6 +101,7 @@ exporter(
     title=Message("export_huggingface"),
     suffix="zip",
     encode=_encode,
+    version="2",
     not_held=ALONG_PATH,
     nameless=False,
     has_card=True,

@@ -15,7 +15,7 @@ Scale = Literal["sign", "binary", "share"]
 Delimiter = Literal["", ",", ";", "\t", "|"]
 NO_ERROR = ("-1", "N/A")
 MadeBy = Literal["policy", "temperature", "seed", "prompt", "scaffold", "visibility", "run", "settings"]
-Drawn = Literal["annotator", "revision", "lane", "generation", "inclusion_probability", "guidelines"]
+Drawn = Literal["annotator", "revision", "lane", "generation", "inclusion_probability", "guidelines", "finish_reason"]
 Columns = Annotated[list[str], msgspec.Meta(min_length=1)]
 
 
@@ -55,7 +55,7 @@ class LabelMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tru
     null). Without "" in `none`, an empty cell means that there is no label. `scale` is the scale of step values: `sign`
     is 1, 0 or -1; `binary` is yes or no; `share` is the share of correct rollouts, good above `threshold` (0 is
     Math-Shepherd's hard estimation). `drawn` maps the annotator, the revision, how the solution was chosen for
-    labelling, and the version of the guidelines to columns.
+    labelling, the version of the guidelines, and how labelling ended to columns.
     """
 
     columns: Columns

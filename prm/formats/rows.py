@@ -13,11 +13,14 @@ from prm.formats.reading import Unreadable, validation_fault
 from prm.formats.record import Completion, Inclusion, Provenance, Record, RecordAnnotation
 from prm.messages import Message
 from prm.vocabulary import (
+    FINISH_REASONS,
+    GIVEN_UP,
     LABEL_LANES,
     NO_ERROR,
     OUTCOME_SOURCES,
     SOURCE_KINDS,
     STEP_KINDS,
+    FinishReason,
     LabelLane,
     OutcomeSource,
     SourceKind,
@@ -166,8 +169,10 @@ def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnota
     if len(label.columns) > 1:
         ratings = ratings[: len(kinds)] + [r for r in ratings[len(kinds) :] if r is not None]
     if all(rating is None for rating in ratings):
-        return None
-    if len(ratings) != len(kinds) and not (len(ratings) < len(kinds) and ratings[-1] == -1):
+        if cells.is_empty(cell_of(row, label.drawn.get("finish_reason", ""))):
+            return None
+        ratings = []  # a label that rates no step, of which only the end is known
+    elif len(ratings) != len(kinds) and not (len(ratings) < len(kinds) and ratings[-1] == -1):
         labels = Message("n_labels", n=len(ratings))
         raise Unreadable(column, Message("label_count_differs", given=labels, steps=Message("n_steps", n=len(kinds))))
     kind_of_source, name, detail = source_of(row, label.source)
@@ -198,12 +203,25 @@ def _drawn(row: Row, mapping: LabelMapping, label: RecordAnnotation | None) -> R
     label.lane = _lane("" if value["lane"] is None else cells.text(value["lane"], column["lane"]), column["lane"])
     label.generation = cells.whole_number(value["generation"], column["generation"])
     label.guidelines = cells.whole_number(value["guidelines"], column["guidelines"])
+    _end(label, value["finish_reason"], column["finish_reason"])
     chance = cells.number(value["inclusion_probability"], column["inclusion_probability"])
     if chance is not None:
         if not 0 < chance <= 1:
             raise Unreadable(column["inclusion_probability"], Message("not_a_probability", value=chance))
         label.inclusion = Inclusion.of(chance)
     return label
+
+
+def _end(label: RecordAnnotation, cell: Any, column: str) -> None:
+    """Set how labelling ended, where the ratings do not tell it."""
+    word = "" if cells.is_empty(cell) else cells.text(cell, column)
+    if word and word not in FINISH_REASONS:
+        raise Unreadable(column, Message("word_not_known", word=word[:40], known=", ".join(FINISH_REASONS)))
+    if not label.path:
+        label.finish_reason, label.first_error = cast(FinishReason, word), None
+    elif word in GIVEN_UP or (word == "found_error" and label.finish_reason == "give_up"):
+        label.finish_reason = cast(FinishReason, word)
+        label.first_error = None if label.first_error == NO_ERROR else label.first_error
 
 
 def _index_label(row: Row, label: LabelMapping, count: int) -> RecordAnnotation | None:

@@ -203,6 +203,7 @@ def _row(record: Record, label: RecordAnnotation | None) -> Row:
         "inclusion_probability": label and label.inclusion and label.inclusion.probability,
         "inclusion_weight": label and label.inclusion and label.inclusion.weight,
         "guidelines": label and label.guidelines,
+        "finish_reason": label and label.finish_reason,
         "domain": record.domain,
         "source_group": record.source_group,
         "split": record.split or None,
@@ -279,13 +280,16 @@ def _encode_csv(rows: Iterable[Row], about: About) -> Iterator[bytes]:
     return csv_rows.write_rows(rows, COLUMNS)
 
 
-CSV = Exporter("csv", "CSV", rows, _encode_csv, "csv", not_held=ALONG_PATH, nameless=False, by_structure=always)
+CSV = Exporter(
+    "csv", "CSV", rows, _encode_csv, "csv", version="2", not_held=ALONG_PATH, nameless=False, by_structure=always
+)
 FORMATS.add(TABLE, Format(TABLE, Message("format_table"), read, exporter=CSV), module=__name__)
 exporter(
     "parquet",
     title="Parquet",
     suffix="parquet",
     encode=encode_parquet(schema),
+    version="2",
     not_held=ALONG_PATH,
     nameless=False,
     by_structure=always,

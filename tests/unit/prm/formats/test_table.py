@@ -131,6 +131,35 @@ def test_odd_details_of_a_source_do_not_stop_an_export(write):
     assert (back.annotations[0].source_name, back.annotations[0].source_detail) == ("m", {})
 
 
+@pytest.mark.parametrize("write", [table.CSV.write, EXPORTERS.get("parquet").write])
+@pytest.mark.parametrize(
+    ("finish", "ratings", "first_error"),
+    [
+        ("give_up", [], None),
+        ("bad_problem", [], None),
+        ("found_error", [], None),  # MR-Ben's labels that do not name the step
+        ("bad_problem", [1, None], None),
+        ("found_error", [1, None], None),
+        ("give_up", [1, 1], None),
+        ("found_error", [1, -1], 1),
+    ],
+)
+def test_how_labelling_ended_comes_back_with_labels_that_rate_few_steps_or_none(write, finish, ratings, first_error):
+    label = rated_label(ratings, kind="human", name="ann")
+    label.finish_reason, label.first_error = finish, first_error
+    record = Record("p", [[Completion("a")], [Completion("b")]], annotations=[label])
+    [back] = read(b"".join(write([record])))
+    [again] = back.annotations
+    assert (again.finish_reason, again.first_error, again.source_name) == (finish, first_error, "ann")
+    assert [rating.rating for place in again.path for rating in place.ratings] == [r for r in ratings if r is not None]
+
+
+def test_an_end_that_is_not_known_is_refused_at_its_column():
+    mapping = Mapping("p", StepsMapping(["s"]), [LabelMapping(["r"], form="ratings", drawn={"finish_reason": "end"})])
+    [refused] = read(b'{"p": "p", "s": ["a"], "r": [1], "end": "bored"}', mapping)
+    assert (refused.field, "bored" in refused.reason) == ("end", True)
+
+
 def test_a_header_that_is_no_csv_row_stops_the_import_and_is_not_replaced_by_the_first_row():
     with pytest.raises(OSError, match="not a valid CSV row"):
         read(b'problem,"steps"x\np,a\nq,b\n')
