@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from django.core.cache import cache
+from django.core.cache import caches
 from django.db.models import Exists
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -68,7 +68,7 @@ class CachedFigures:
         """
         if not self.is_large:
             return compute()
-        key = key_of(self.project, name)
+        cache, key = caches["figures"], key_of(self.project, name)
         stored: tuple[datetime, T] | None = cache.get(key)
         busy = f"{key}:busy"
         if self._compute and cache.add(busy, 1, LONGEST.total_seconds()):

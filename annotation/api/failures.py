@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views import defaults
 from psycopg.errors import DiskFull
+from redis import RedisError
 
 ROOT = "/api/"
 RETRY_AFTER = 5  # seconds: a restart takes about as long
@@ -22,6 +23,10 @@ RETRY_AFTER = 5  # seconds: a restart takes about as long
 UNAVAILABLE = (
     "database_unavailable",
     gettext_lazy("The database is not responding. Send the request again in a few seconds. Nothing is stored twice."),
+)
+REDIS_UNAVAILABLE = (
+    "redis_unavailable",
+    gettext_lazy("Redis is not responding. Send the request again in a few seconds."),
 )
 STORAGE_FULL = (
     "storage_full",
@@ -44,7 +49,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
-    """503 if a database or disk is temporarily unavailable or full; otherwise 500, with the reason in the log."""
+    """503 if the database, Redis or a disk is unavailable or full; otherwise 500, with the reason in the log."""
     outage = _outage(sys.exception())  # Django calls this view while it handles the exception
     if outage is None:
         message = _("Something went wrong on our side. Try again in a moment. Your saved work is safe.")
@@ -60,12 +65,15 @@ def _outage(error: BaseException | None) -> tuple[str, Promise] | None:
         return STORAGE_FULL if isinstance(error.__cause__, DiskFull) else UNAVAILABLE
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return STORAGE_FULL
+    if isinstance(error, RedisError):
+        return REDIS_UNAVAILABLE
     return None
 
 
 def _unavailable_page(request: HttpRequest) -> HttpResponse:
     # Rendered without the request, because the parts of a page that read the database would fail again.
-    return HttpResponse(loader.get_template("503.html").render(), status=503)
+    context = {"redis": isinstance(sys.exception(), RedisError)}
+    return HttpResponse(loader.get_template("503.html").render(context), status=503)
 
 
 def _answer(

@@ -123,12 +123,13 @@ DATABASES = databases()
 REDIS_URL = redis_url()
 # Seconds: a Redis that hangs must not hold a request.
 REDIS_PATIENCE = {"socket_timeout": 3, "socket_connect_timeout": 3}
+# Sign-in counts wrong passwords in the default cache and fails without it. Pages can do without the cache of figures.
 CACHES = {
-    "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": REDIS_URL,
-        "OPTIONS": REDIS_PATIENCE,
-    }
+    name: {"BACKEND": backend, "LOCATION": REDIS_URL, "OPTIONS": REDIS_PATIENCE}
+    for name, backend in {
+        "default": "django.core.cache.backends.redis.RedisCache",
+        "figures": "config.figures_cache.FiguresCache",
+    }.items()
 }
 
 # Accounts: managers add people; nobody signs up by themselves.

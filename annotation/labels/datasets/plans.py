@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
 
-from django.core.cache import cache
+from django.core.cache import caches
 
 from annotation.core.errors import DomainError
 from annotation.labels.datasets.losses import NO_ROW, ExportCounts
@@ -88,13 +88,13 @@ def _count(snapshot: Snapshot, exporter: Exporter) -> Mapping[str, Any]:
     if stored and stored["version"] == exporter.version:
         return stored
     key = f"export-counts:{snapshot.sha256}:{exporter.name}:{exporter.version}"
-    counts: Mapping[str, Any] | None = cache.get(key)
+    counts: Mapping[str, Any] | None = caches["figures"].get(key)
     if counts is None:
         run = ExportCounts([exporter])
         for record in read_snapshot(snapshot):
             run.add(record)
         counts = run.counts()[exporter.name]
-        cache.set(key, counts, timeout=None)
+        caches["figures"].set(key, counts, timeout=None)
     return counts
 
 

@@ -5,6 +5,8 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
 
+from config.settings.base import CACHES
+
 pytestmark = pytest.mark.django_db
 
 PASSWORD = "one-two-buckle-my-shoe"
@@ -17,6 +19,7 @@ def behind_one_proxy(settings):
     cache.clear()
     User.objects.create_user("ada", password=PASSWORD)
     yield
+    settings.CACHES = CACHES
     cache.clear()
 
 
@@ -64,3 +67,12 @@ def test_too_many_tries_answer_429_with_a_page_of_ours():
             break
     assert answer.status_code == 429
     assert "Try again in a minute" in answer.content.decode()
+
+
+def test_without_redis_nobody_signs_in_and_the_page_says_why(settings):
+    nowhere = {"LOCATION": "redis://127.0.0.1:1/0"}
+    settings.CACHES = {name: cache | nowhere for name, cache in settings.CACHES.items()}
+    client = Client(raise_request_exception=False)
+    answer = client.post("/accounts/login/", {"login": "ada", "password": PASSWORD})
+    assert (answer.status_code, "sessionid" in client.cookies) == (503, False)
+    assert "Redis is unavailable" in answer.content.decode()

@@ -1,15 +1,19 @@
 """Figures of a large project are stored with their time; those of a small one are computed for each request."""
 
 import re
+from contextlib import nullcontext
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.conf import settings as current
 from django.core.cache import cache
 from django.test import Client
 
 from annotation.models import Project
 from labelling_ui import cached_figures
 from tests import manager_world
+from tests.mute_redis import mute_redis
 
 pytestmark = pytest.mark.django_db
 PENDING = "Computing the figures of this page"
@@ -90,6 +94,24 @@ def test_only_one_request_computes_a_figure_at_a_time(manager: Client, large: st
     assert total_on(manager, f"{large}?again=1") == before
     cache.delete(f"{name}:busy")
     assert total_on(manager, f"{large}?again=1") == before + 1
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+def test_a_large_project_computes_its_figures_for_each_request_without_redis(
+    manager: Client, large: str, project: Project, settings: Any, hangs: bool
+) -> None:
+    with mute_redis() if hangs else nullcontext("redis://127.0.0.1:1/0") as address:
+        settings.CACHES = without(address)
+        assert PENDING in read(manager, large)
+        before = total_on(manager, f"{large}?again=1")
+        label_one_more(project)
+        assert total_on(manager, f"{large}?again=1") == before + 1
+
+
+def without(address: str) -> dict[str, Any]:
+    """The caches of the settings, at the address of a Redis that does not respond."""
+    patience = {"socket_timeout": 0.2, "socket_connect_timeout": 0.2}
+    return {name: {**cache, "LOCATION": address, "OPTIONS": patience} for name, cache in current.CACHES.items()}
 
 
 def test_a_file_has_fresh_figures(manager: Client, large: str) -> None:
