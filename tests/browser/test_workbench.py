@@ -376,6 +376,24 @@ def test_a_narrow_screen_rates_with_the_thumb(open_for: Callable[..., Page], pro
     assert Annotation.objects.get().finish_reason == "solution"
 
 
+@pytest.mark.parametrize(
+    ("words", "end"), [("Simplify ", "right"), ("בסט את הביטוי ", "left")], ids=["left to right", "right to left"]
+)
+def test_a_folded_problem_fades_where_its_line_goes_on(open_for: Callable[..., Page], words: str, end: str) -> None:
+    """An ellipsis replaced the letters of a formula that it cut, and left an exponent beside it."""
+    item = QueueItemFactory(solution__problem__text="$x$ " + words * 2 + "$(x-1)^2(x-2)^2(x-3)^2(x-4)^2$ " * 3)
+    page = open_for(MembershipFactory(project=item.project).user, viewport={"width": 400, "height": 780})
+    page.goto(f"/p/{item.project.slug}/label/")
+    line = page.locator(".first-line .rich")
+    expect(line.locator(".katex").first).to_be_visible()
+    box, first = line.bounding_box(), line.locator(".katex").first.bounding_box()
+    assert abs((first["x"] - box["x"]) - (0 if end == "right" else box["width"] - first["width"])) < 4
+    assert line.evaluate(f"element => getComputedStyle(element, '::after').{end}") == "0px"
+    assert line.evaluate("element => getComputedStyle(element, '::after').boxShadow") != "none"
+    shown = line.evaluate("element => getComputedStyle(element.querySelector('p')).textOverflow")
+    assert shown == "clip"
+
+
 def test_the_thumb_never_rates_a_step_that_its_buttons_hide(open_for: Callable[..., Page]) -> None:
     item = QueueItemFactory(solution__steps=[f"Step {number} is long. " * 12 for number in range(9)])
     page = open_for(

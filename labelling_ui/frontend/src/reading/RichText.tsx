@@ -144,9 +144,9 @@ function FormulaView({ tex, source, display, from, to }: Formula) {
   useNotifyDrawn(html !== undefined);
   const name = `${html ? "formula" : "source"}${display ? " display" : ""}`;
   const place = { "data-from": from, "data-to": to };
-  if (html) return <span class={name} {...place} dangerouslySetInnerHTML={{ __html: html }} />;
+  if (html) return <span class={name} dir="ltr" {...place} dangerouslySetInnerHTML={{ __html: html }} />;
   return (
-    <code class={name} title={html === null ? words.reading.brokenFormula : undefined}>
+    <code class={name} dir="ltr" title={html === null ? words.reading.brokenFormula : undefined}>
       <Drawn text={source} from={from} />
     </code>
   );
