@@ -31,12 +31,17 @@ class DomainShares(NamedTuple):
     bad: float
 
 
+def method_in_words(name: str) -> str:
+    """The title of a consensus model; the name if it is no longer registered."""
+    return in_words(CONSENSUS.get(name).title) if name in CONSENSUS else name
+
+
 two_digits = partial(decimal, digits=2)
 COLUMNS = [
     Column("fit", _("Fit"), "number", sort=True, link="consensus-fit", heading=True, term="consensus_fit"),
     State("state", _("State"), sort=True, choices=ConsensusFit.State.choices),
     When("made", _("Made"), "created_at", sort=True),
-    Column("method", _("Method"), sort=True),
+    Column("method", _("Method"), sort=True, write=method_in_words),
     Number("labels", _("Labels"), "report__labels", help=_("Labels that the fit read.")),
     Number("annotators", _("Annotators"), lambda fit: fit.report and len(fit.report.annotators)),
     Estimate(
@@ -112,7 +117,7 @@ def consensus_fit(request: HttpRequest, member: Membership, number: int) -> Http
     fits = member.project.consensus_fits.select_related("project", "previous", "requested_by")
     fit = get_object_or_404(fits, number=number)
     report = fit.report
-    context: dict[str, Any] = {"job": fit, "report": report}
+    context: dict[str, Any] = {"job": fit, "method": method_in_words(fit.method), "report": report}
     if report is not None:
         shown = fitted_annotators(member.project, report.annotators)
         context |= {

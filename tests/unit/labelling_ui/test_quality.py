@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.labels.consensus.fits import fit_for, scope_of
-from annotation.models import LabelBatch, Membership, Project
+from annotation.models import ConsensusFit, LabelBatch, Membership, Project
 from labelling_ui.numbers import decimal
 from tests.unit.labelling_ui.settings_form import as_opened
 
@@ -116,3 +116,16 @@ def test_settings_keep_how_labels_are_watched(client: Client, people: dict[str, 
     project.refresh_from_db()
     assert project.policies.quality.hold_rounds is True
     assert project.policies.quality.labels_between_false_alarms == 500
+
+
+@pytest.mark.parametrize(
+    ("method", "shown"),
+    [("reliability", "danach, wie verlässlich jede Person ist"), ("of_a_removed_package", "of_a_removed_package")],
+)
+def test_a_fit_names_its_method_in_the_language_of_the_reader(manager, project, method, shown):
+    ConsensusFit.objects.create(project=project, number=1, method=method)
+    for page in ("consensus/", "consensus/1/"):
+        body = manager.get(f"/p/algebra/{page}", headers={"Accept-Language": "de"}).content.decode()
+        assert shown in body
+        assert ">reliability<" not in body
+        assert "· reliability ·" not in body
