@@ -59,7 +59,8 @@ class FilesForm(StorageForm):
     file = FilesField(
         label=_("Files"),
         help_text=_(
-            "Choose them, or drop them on this page: JSON Lines, CSV, Parquet or plain text (.txt), also gzip or zstd."
+            "Choose them, or drop them on this page: JSON Lines, a JSON array, CSV, Parquet or plain text (.txt), also "
+            "gzip or zstd."
         ),
         allow_empty_file=True,
         required=False,

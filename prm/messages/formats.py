@@ -22,7 +22,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "export_trl_parquet": "TRL, Parquet",
     "field_reason": "{field}: {reason}",
     "file_has_no_content": "{filename} is empty.",
-    "file_type_unknown": "Stepmark cannot read {filename}. Use JSON Lines, CSV, Parquet or plain text (.txt).",
+    "file_type_unknown": "Stepmark cannot read {filename}. Use JSON Lines, a JSON array, CSV, Parquet or plain text (.txt).",
     "first_row_too_long": "The first row of {filename} is longer than {n} MB. Shorten it, or choose the format of the file: the import then rejects only this row.",
     "first_turn_invalid": "Expected the problem and then the first step, from 'Step 1'",
     "format_atif": "agent runs: ATIF trajectories",

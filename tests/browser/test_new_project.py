@@ -132,7 +132,7 @@ def test_an_example_chooses_its_template_until_a_person_does(
 def test_a_dropped_file_of_a_wrong_type_gets_one_sentence_and_the_next_one_is_read(page: Page) -> None:
     page.get_by_label("Pasted text").check()
     drop(page, "report.pdf", "%PDF-1.4\n\0")
-    sentence = "Stepmark cannot read report.pdf. Use JSON Lines, CSV, Parquet or plain text (.txt)."
+    sentence = "Stepmark cannot read report.pdf. Use JSON Lines, a JSON array, CSV, Parquet or plain text (.txt)."
     expect(shown(page)).to_have_text(sentence)
     expect(page.locator("#preview-status")).to_have_text(sentence)
     expect(page.get_by_label("A file", exact=True)).to_be_checked()

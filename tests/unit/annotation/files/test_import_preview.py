@@ -104,7 +104,7 @@ def test_a_header_that_is_no_text_is_refused_with_what_to_do(content, format):
     binary = content != LATIN_1 and format == "auto"
     assert refused.value.code == ("unknown_format" if binary else "unreadable_file")
     assert in_words(refused.value.message) == (
-        "Stepmark cannot read f. Use JSON Lines, CSV, Parquet or plain text (.txt)."
+        "Stepmark cannot read f. Use JSON Lines, a JSON array, CSV, Parquet or plain text (.txt)."
         if binary
         else "f cannot be read: the first row is not UTF-8 text. Save the table as UTF-8 (in a spreadsheet: CSV UTF-8)."
     )
