@@ -85,7 +85,7 @@ def label_own_file(page: Page, watch: Stopwatch, printed: str, file: Path) -> No
     """From the first page to the first label."""
     words = printed.split()
     page.goto(next(word for word in words if word.startswith("http")))
-    page.get_by_label("Username").fill(MANAGER)
+    page.get_by_label("User name").fill(MANAGER)
     page.get_by_label("Password").fill(words[words.index(MANAGER) + 1])
     watch.click(page.get_by_role("button", name="Sign in"))
     watch.click(page.get_by_role("link", name="New project"))

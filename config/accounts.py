@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from annotation.core.membership.accounts import choose_password
 from annotation.core.membership.client_address import client_address
@@ -33,6 +34,10 @@ def without_mail(request: HttpRequest) -> HttpResponse:
 
 class ClosedSignup(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
     """Sign in only; nobody signs up by themselves."""
+
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "username_password_mismatch": _("The user name or the password is wrong."),
+    }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Never."""

@@ -144,7 +144,10 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "config.accounts.ClosedSignup"
-ACCOUNT_FORMS = {"change_password": "labelling_ui.pages.password_form.PasswordForm"}
+ACCOUNT_FORMS = {
+    "login": "labelling_ui.pages.account_forms.SignInForm",
+    "change_password": "labelling_ui.pages.account_forms.PasswordForm",
+}
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"

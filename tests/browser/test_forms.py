@@ -142,7 +142,7 @@ def test_what_was_typed_outlives_the_session_for_the_same_person(
     Session.objects.all().delete()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("You were signed out")).to_be_visible()
-    page.get_by_label("Username").fill(manager.username if returns else other.username)
+    page.get_by_label("User name").fill(manager.username if returns else other.username)
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
     expect(guidelines).to_have_value("Count again." if returns else before)

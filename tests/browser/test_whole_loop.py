@@ -42,7 +42,7 @@ def sign_in_by_form(demo: Project) -> Callable[[Page, str], None]:
 
     def sign_in(page: Page, name: str) -> None:
         page.goto("/")
-        page.get_by_label("Username").fill(name)
+        page.get_by_label("User name").fill(name)
         page.get_by_label("Password").fill(passwords[name])
         page.get_by_role("button", name="Sign in").click()
 

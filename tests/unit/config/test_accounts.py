@@ -87,3 +87,14 @@ def test_whoever_forgot_a_password_is_told_whom_to_ask_and_led_to_no_e_mail(clie
     page = client.get("/accounts/login/").content.decode()
     assert "Ask your operator for a new one." in page
     assert "/password/reset/" not in page
+
+
+def test_the_page_to_sign_in_speaks_of_the_user_name_as_other_pages_do() -> None:
+    client = Client()
+    page = client.get("/accounts/login/").content.decode()
+    refused = client.post("/accounts/login/", {"login": "nobody", "password": "wrong"}).content.decode()
+    german = client.get("/accounts/login/", headers={"Accept-Language": "de"}).content.decode()
+    assert ">User name</label>" in page
+    assert "The user name or the password is wrong." in refused
+    assert "Username" not in page + refused
+    assert ">Benutzername</label>" in german

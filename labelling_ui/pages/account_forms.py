@@ -1,9 +1,18 @@
-"""allauth's form to change a password, with our labels."""
+"""allauth's forms, with our labels."""
 
 from typing import Any
 
-from allauth.account.forms import ChangePasswordForm
+from allauth.account.forms import ChangePasswordForm, LoginForm
 from django.utils.translation import gettext_lazy as _
+
+
+class SignInForm(LoginForm):  # type: ignore[misc]  # allauth ships no types
+    """The user name and the password."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        login = self.fields["login"]
+        login.label = login.widget.attrs["placeholder"] = _("User name")
 
 
 class PasswordForm(ChangePasswordForm):  # type: ignore[misc]  # allauth ships no types
