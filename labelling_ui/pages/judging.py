@@ -168,6 +168,7 @@ def judging_run(request: HttpRequest, member: Membership, run_id: int) -> HttpRe
     states: QuerySet[JudgeCall] = JudgeCall.objects.filter(judged__run=run)
     context = {
         "job": run,
+        "priced": run.prompt_price or run.completion_price,
         "resumes": can_resume(run),
         "progress": progress_of(run),
         "lost": states.filter(state=JudgeCall.State.LOST).count(),

@@ -71,6 +71,17 @@ def test_a_run_is_started_watched_and_ends_with_its_cost(asking: Client) -> None
     assert 'hx-select="#job"' not in over
 
 
+def test_a_run_without_prices_claims_no_cost(asking: Client, endpoint: FakeEndpoint, settings: object) -> None:
+    """A model whose price nobody configured seemed to be free: 0.0000 EUR."""
+    settings.POLICY_ENDPOINTS = {"judge": endpoint.entry()}
+    asking.post("/p/judged/judge/?method=judge", ASKED | {"cost_budget": "0"})
+    run = JudgingRun.objects.get()
+    run_judging(run.pk, seconds=None)
+    over = page(asking, f"/p/judged/judge/{run.pk}/")
+    assert "no prices configured" in over
+    assert "0.0000 EUR" not in over
+
+
 def test_one_solution_is_tried_and_nothing_is_stored(asking: Client, endpoint: FakeEndpoint) -> None:
     shown = asking.post("/p/judged/judge/preview/?method=judge", ASKED | {"try": "1"}).content.decode()
     assert "First error: step 2" in shown
