@@ -113,7 +113,7 @@ def test_files_of_one_format_are_read_together_and_of_two_refused(tmp_path: Path
     ("content", "message"),
     [
         (b"", "no records"),
-        (b"hello\n", "Stepmark cannot read .*file. Use JSON Lines, CSV, Parquet"),
+        (b"hello\n", "Stepmark cannot read .*file. Use JSON Lines, a JSON array, CSV, Parquet"),
         (b'{"a": hello}\n', "line 1: JSON is malformed"),
         (b'{"a": 1}\n', "Choose the column that holds the problem. The columns are: a."),
         (b"[1, 2", "line 1: Expected an object, got a whole number"),

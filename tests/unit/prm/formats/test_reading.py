@@ -194,8 +194,8 @@ def test_a_huge_record_is_dropped_without_being_held(frame, monkeypatch):
         (b"PK\x03\x04", "file.zip is a zip archive. Unpack it"),
         (b"\xff\xfe{\x00", "UTF-16"),
         (b" \n", "empty"),
-        (b"%PDF-1.4\n%\xe2\xe3\n\x00\x01", "Stepmark cannot read file.zip. Use JSON Lines, CSV"),
-        (b"one column\nof words\n", "Stepmark cannot read file.zip. Use JSON Lines, CSV"),
+        (b"%PDF-1.4\n%\xe2\xe3\n\x00\x01", "Stepmark cannot read file.zip. Use JSON Lines, a JSON array, CSV"),
+        (b"one column\nof words\n", "Stepmark cannot read file.zip. Use JSON Lines, a JSON array, CSV"),
     ],
 )
 def test_files_of_no_known_format_are_refused_with_the_reason(head, reason):
