@@ -102,5 +102,5 @@ def progress_of(project: Project, labels: list[tuple[date, int]]) -> Progress:
         done=done,
         wanted=wanted,
         total=latest_annotations(project).count(),
-        finished_on=forecast(remaining=wanted - done, labels=labels, now=timezone.now()),
+        finished_on=forecast(remaining=wanted - done, labels=labels, now=timezone.localtime()),
     )
