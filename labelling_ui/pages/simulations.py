@@ -8,6 +8,7 @@ from django import forms
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.formats import date_format
+from django.utils.timezone import localtime
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -109,7 +110,7 @@ class SnapshotField(forms.ModelChoiceField):
     def label_from_instance(self, obj: Any) -> str:
         solutions = obj.counts.get("solutions", 0)
         return gettext("%(day)s, %(n)s solutions (%(sha)s)") % {
-            "day": date_format(obj.created_at, "DATE_FORMAT"),
+            "day": date_format(localtime(obj.created_at), "DATE_FORMAT"),
             "n": decimal(solutions),
             "sha": obj.sha256[:8],
         }

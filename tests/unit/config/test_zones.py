@@ -6,7 +6,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.models import Membership
+from annotation.models import Membership, Snapshot
+from labelling_ui.pages.simulations import SnapshotField
 from tests.factories import AnnotationFactory, MembershipFactory
 
 pytestmark = pytest.mark.django_db
@@ -54,3 +55,10 @@ def test_a_chart_has_the_days_of_its_lists(reader: Client, manager: Membership, 
     [bar] = [bar for bar in reader.get(f"/p/{manager.project.slug}/").context["charts"][0].bars if bar.href]
     assert reader.get(bar.href).context["listing"].shown_count() == "1"
     assert reader.get(f"/p/{manager.project.slug}/serving/").status_code == 200
+
+
+@pytest.mark.parametrize(("zone", "day"), [("Asia/Tokyo", "2 Mar 2026"), ("UTC", "1 Mar 2026")])
+def test_a_simulation_names_its_snapshot_by_a_day_of_the_readers_zone(zone: str, day: str) -> None:
+    snapshot = Snapshot(created_at=EVENING, sha256="a" * 64)
+    with timezone.override(zone):
+        assert day in SnapshotField(Snapshot.objects.none()).label_from_instance(snapshot)
