@@ -66,18 +66,29 @@ class Request(msgspec.Struct):
 
 @dataclass
 class Sandbox:
-    """The policies. One request is answered at a time; `busy` is the share of requests rejected with a 429."""
+    """The policies. One request is answered at a time; `busy` is the share of new requests rejected with a 429."""
 
     busy: float = 0.0
     seeds: Sequence[int] = SEEDS
     rng: random.Random = field(default_factory=random.Random)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    rejected: set[bytes] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         known = SolverPolicy(GENERATORS["sandbox-medium"], seeds=self.seeds)
         self._solvers = {name: known.with_habits(habits) for name, habits in GENERATORS.items()}
         self._judge = JudgePolicy(known)
         self._backbone: Any = None
+
+    def rejects(self, body: bytes) -> bool:
+        """Whether the server is busy. It is not twice in a row for one request, so that chance fails no client."""
+        if body in self.rejected:
+            self.rejected.discard(body)
+            return False
+        if self.rng.random() >= self.busy:
+            return False
+        self.rejected.add(body)
+        return True
 
     def answer(self, request: Request, *, chat: bool) -> dict[str, Any]:
         """The response to a completion or chat request. Raises Refused."""
@@ -168,7 +179,7 @@ class Handler(BaseHTTPRequestHandler):
             if length > MOST_BYTES:
                 self.close_connection = True
                 raise Refused(413, f"the request has more than {MOST_BYTES} bytes")
-            if self.sandbox.rng.random() < self.sandbox.busy:
+            if self.sandbox.rejects(body):
                 raise Refused(429, "busy: try again")
             chat = self.path.endswith("/chat/completions")
             self._send(200, self.sandbox.answer(msgspec.json.decode(body, type=Request), chat=chat))
@@ -237,7 +248,7 @@ def _text_of(choice: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m prm.sandbox.endpoint", description="Sandbox policies over HTTP.")
     parser.add_argument("--port", type=int, default=8765, help="0 selects a free port (default: 8765)")
-    parser.add_argument("--busy", type=float, default=0.0, help="share of requests rejected with a 429")
+    parser.add_argument("--busy", type=float, default=0.0, help="share of requests rejected once with a 429")
     parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="seeds of the world's problems")
     options = parser.parse_args()
     server = serve(port=options.port, busy=options.busy, seeds=options.seeds)

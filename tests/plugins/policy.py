@@ -1,4 +1,4 @@
-"""The sandbox's policies in a separate process, which rejects every third request like a busy server."""
+"""The sandbox's policies in a separate process, which rejects a third of the requests once, like a busy server."""
 
 import subprocess
 import sys
