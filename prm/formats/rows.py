@@ -171,7 +171,7 @@ def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnota
     if all(rating is None for rating in ratings):
         if cells.is_empty(cell_of(row, label.drawn.get("finish_reason", ""))):
             return None
-        ratings = []  # a label that rates no step, of which only the end is known
+        ratings = []  # the label says how labelling ended, and rates no step
     elif len(ratings) != len(kinds) and not (len(ratings) < len(kinds) and ratings[-1] == -1):
         labels = Message("n_labels", n=len(ratings))
         raise Unreadable(column, Message("label_count_differs", given=labels, steps=Message("n_steps", n=len(kinds))))
@@ -213,7 +213,7 @@ def _drawn(row: Row, mapping: LabelMapping, label: RecordAnnotation | None) -> R
 
 
 def _end(label: RecordAnnotation, cell: Any, column: str) -> None:
-    """Set how labelling ended, where the ratings do not tell it."""
+    """Set how labelling ended, if the ratings do not show it."""
     word = "" if cells.is_empty(cell) else cells.text(cell, column)
     if word and word not in FINISH_REASONS:
         raise Unreadable(column, Message("word_not_known", word=word[:40], known=", ".join(FINISH_REASONS)))

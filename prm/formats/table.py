@@ -11,7 +11,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args
 
 import msgspec
-from msgspec.structs import replace
 
 from prm.errors import FormatError
 from prm.exporters import exporter
@@ -41,7 +40,6 @@ COLUMNS = (
     "outcome_source",
     *(f"made_by_{field}" for field in get_args(MadeBy)), "extra",
 )  # fmt: skip
-LATER = {"finish_reason"}  # columns that older tables lack
 OWN = Mapping(
     steps=StepsMapping(["steps"], kinds="step_kinds"),
     labels=[
@@ -157,13 +155,8 @@ def checked(mapping: Mapping | None, sample: Sample, *, needs_steps: bool = True
 
 
 def proposed(sample: Sample) -> Mapping:
-    """The proposed mapping, or `OWN` for a table that this module wrote, now or before it had all columns."""
-    missing = set(COLUMNS) - set(sample.columns)
-    if not missing <= LATER:
-        return propose(sample.columns, sample.rows)
-    [label] = OWN.labels
-    drawn = {field: column for field, column in label.drawn.items() if column not in missing}
-    return replace(OWN, labels=[replace(label, drawn=drawn)])
+    """The proposed mapping, or `OWN` for a table that this module wrote."""
+    return OWN if set(COLUMNS) <= set(sample.columns) else propose(sample.columns, sample.rows)
 
 
 def fault_of(mapping: Mapping, sample: Sample, *, needs_steps: bool = True) -> str:

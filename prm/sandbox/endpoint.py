@@ -81,7 +81,7 @@ class Sandbox:
         self._backbone: Any = None
 
     def rejects(self, body: bytes) -> bool:
-        """Whether the server is busy. It is not twice in a row for one request, so that chance fails no client."""
+        """Whether the server is busy: never twice in a row for one request, so that every retry succeeds."""
         if body in self.rejected:
             self.rejected.discard(body)
             return False

@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from prm.errors import FormatError
 from prm.exporters import EXPORTERS
-from prm.formats import csv_rows, table
+from prm.formats import table
 from prm.formats.detection import detect
 from prm.formats.labels import index_label, rated_label
 from prm.formats.mapping import Column, LabelMapping, Mapping, SourceMapping, StepsMapping, parse_mapping
@@ -115,17 +115,6 @@ def test_what_is_written_comes_back(write, given):
         assert one == other
 
 
-def write_csv_rows(rows, columns):
-    return b"".join(csv_rows.write_rows(rows, columns))
-
-
-def write_parquet_rows(rows, columns):
-    out = io.BytesIO()
-    schema = pyarrow.schema([table.schema().field(name) for name in columns])
-    parquet.write_table(pyarrow.Table.from_pylist(rows, schema), out)
-    return out.getvalue()
-
-
 def test_a_label_that_goes_on_behind_an_error_and_stops_early_comes_back():
     label = rated_label([-1, 1, None], kind="human", name="h")
     record = Record(problem="x", positions=[[Completion(text)] for text in "abc"], annotations=[label])
@@ -163,18 +152,6 @@ def test_how_labelling_ended_comes_back_with_labels_that_rate_few_steps_or_none(
     [again] = back.annotations
     assert (again.finish_reason, again.first_error, again.source_name) == (finish, first_error, "ann")
     assert [rating.rating for place in again.path for rating in place.ratings] == [r for r in ratings if r is not None]
-
-
-@pytest.mark.parametrize("write", [write_csv_rows, write_parquet_rows])
-def test_a_table_written_before_it_said_how_labelling_ended_is_still_read_without_a_mapping(write):
-    label = rated_label([1, -1], kind="model_judge", name="judge")
-    label.annotator, label.guidelines = "ann", 3
-    record = Record("=p", [[Completion("a")], [Completion("b", kind="tool_call")]], annotations=[label])
-    old = [name for name in table.COLUMNS if name != "finish_reason"]
-    content = write([{name: row[name] for name in old} for row in table.rows(record, "positive")], old)
-    assert detect(io.BytesIO(content), "f") == "table"
-    [back] = read(content)
-    assert meaning(back) == meaning(record)
 
 
 def test_an_end_that_is_not_known_is_refused_at_its_column():
